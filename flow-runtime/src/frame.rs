@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::step_key::{Index, NodePath, write_index, write_node, write_retry, write_undo};
 
@@ -24,23 +24,21 @@ pub struct Frame<'a> {
     /// The number of the visit to that node within this frame, from 1. 0 if the engine does not
     /// count visits.
     visit: AtomicU32,
-    /// The first visit of the run that belongs to the flow of this frame, if it can be undone.
-    undo_mark: AtomicU64,
-    kind: Kind<'a>,
+    kind: Kind,
 }
 
 /// The relation of a frame to the one around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind<'a> {
+enum Kind {
     /// The run's own flow, or a flow used as a node, with the index of the attempt, from 0.
     Flow(u32),
     /// A branch of the fork at the current node of the frame around it.
     Branch,
     /// An item of the loop at the current node of the frame around it, with its index.
     Item(u32),
-    /// The undo node of a visit of the flow of the frame around it, or of a flow inside that, at
-    /// this place.
-    Undo(&'a Place),
+    /// The undo node of a visit of the flow of the frame around it, or of a flow inside that. Its place
+    /// stands for the names of a flow.
+    Undo,
 }
 
 /// The names of a flow and its nodes, from which paths are made.
@@ -57,6 +55,8 @@ enum Names {
         namespace: String,
         nodes: Vec<String>,
     },
+    /// Not a flow, but an undo node.
+    Undo(Place),
 }
 
 impl FlowInfo {
@@ -71,11 +71,25 @@ impl FlowInfo {
         FlowInfo(Names::Owned { namespace, nodes })
     }
 
+    /// Stands for the names of the flow in the frame of an undo node at this place.
+    pub(crate) fn undo(place: Place) -> FlowInfo {
+        FlowInfo(Names::Undo(place))
+    }
+
+    /// The place of an undo node.
+    fn place(&self) -> Option<&Place> {
+        match &self.0 {
+            Names::Undo(place) => Some(place),
+            Names::Static { .. } | Names::Owned { .. } => None,
+        }
+    }
+
     /// The first segments of every path of a run of this flow.
     pub fn namespace(&self) -> &str {
         match &self.0 {
             Names::Static { namespace, .. } => namespace,
             Names::Owned { namespace, .. } => namespace,
+            Names::Undo(place) => &place.path,
         }
     }
 
@@ -84,6 +98,7 @@ impl FlowInfo {
         match &self.0 {
             Names::Static { nodes, .. } => nodes.get(index).copied(),
             Names::Owned { nodes, .. } => nodes.get(index).map(String::as_str),
+            Names::Undo(_) => None,
         }
     }
 
@@ -92,6 +107,7 @@ impl FlowInfo {
         match &self.0 {
             Names::Static { nodes, .. } => nodes.iter().position(|node| *node == name),
             Names::Owned { nodes, .. } => nodes.iter().position(|node| node == name),
+            Names::Undo(_) => None,
         }
     }
 
@@ -99,6 +115,7 @@ impl FlowInfo {
         match &self.0 {
             Names::Static { namespace, .. } => Cow::Borrowed(namespace),
             Names::Owned { namespace, .. } => Cow::Owned(namespace.clone()),
+            Names::Undo(place) => Cow::Owned(place.path.clone()),
         }
     }
 
@@ -106,6 +123,7 @@ impl FlowInfo {
         match &self.0 {
             Names::Static { nodes, .. } => nodes.get(index).copied().map(Cow::Borrowed),
             Names::Owned { nodes, .. } => nodes.get(index).cloned().map(Cow::Owned),
+            Names::Undo(_) => None,
         }
     }
 }
@@ -122,7 +140,6 @@ impl<'a> Frame<'a> {
             flow,
             at: AtomicU32::new(NOWHERE),
             visit: AtomicU32::new(0),
-            undo_mark: AtomicU64::new(0),
             kind: Kind::Flow(0),
         }
     }
@@ -135,7 +152,6 @@ impl<'a> Frame<'a> {
             flow,
             at: AtomicU32::new(NOWHERE),
             visit: AtomicU32::new(0),
-            undo_mark: AtomicU64::new(0),
             kind: Kind::Flow(attempt),
         }
     }
@@ -148,7 +164,6 @@ impl<'a> Frame<'a> {
             flow: self.flow,
             at: AtomicU32::new(NOWHERE),
             visit: AtomicU32::new(0),
-            undo_mark: AtomicU64::new(0),
             kind: Kind::Branch,
         }
     }
@@ -161,31 +176,27 @@ impl<'a> Frame<'a> {
             flow: self.flow,
             at: AtomicU32::new(self.position()),
             visit: AtomicU32::new(self.visit.load(Ordering::Relaxed)),
-            undo_mark: AtomicU64::new(0),
             kind: Kind::Item(index),
         }
     }
 
-    /// The number of the first visit that belongs to the flow of this frame: see
-    /// [`Run::undo_mark`](crate::engine::Run::undo_mark).
-    pub(crate) fn undo_mark(&self) -> u64 {
-        self.undo_mark.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn set_undo_mark(&self, mark: u64) {
-        self.undo_mark.store(mark, Ordering::Relaxed);
-    }
-
-    /// The undo node that takes back a visit of this flow, at this place.
-    pub(crate) fn undo<'b>(&'b self, place: &'b Place) -> Frame<'b> {
+    /// The undo node that takes back a visit of this flow, with its [place](FlowInfo::undo).
+    pub(crate) fn undo<'b>(&'b self, place: &'b FlowInfo) -> Frame<'b> {
         Frame {
             within: Some(self),
-            flow: self.flow,
+            flow: place,
             // Anywhere, so that it is not over.
             at: AtomicU32::new(NOWHERE + 1),
-            visit: AtomicU32::new(place.visit),
-            undo_mark: AtomicU64::new(0),
-            kind: Kind::Undo(place),
+            visit: AtomicU32::new(place.place().map_or(0, |place| place.visit)),
+            kind: Kind::Undo,
+        }
+    }
+
+    /// The place of the undo node, if the frame is that of one.
+    fn undo_place(&self) -> Option<&'a Place> {
+        match self.kind {
+            Kind::Undo => self.flow.place(),
+            Kind::Flow(_) | Kind::Branch | Kind::Item(_) => None,
         }
     }
 
@@ -196,7 +207,7 @@ impl<'a> Frame<'a> {
 
     /// Returns true for the frame of an undo node.
     pub fn is_undo(&self) -> bool {
-        matches!(self.kind, Kind::Undo(_))
+        self.kind == Kind::Undo
     }
 
     /// Moves to a node, by its index.
@@ -231,9 +242,9 @@ impl<'a> Frame<'a> {
     /// The path of the node at a position, or of the flow itself at `NOWHERE`.
     #[inline]
     pub(crate) fn path_at(&self, position: u32) -> Path<'_> {
-        match self.kind {
-            Kind::Undo(place) => Path::of_step(place),
-            _ => Path(PathOf::Node(self, position)),
+        match self.undo_place() {
+            Some(place) => Path::of_step(place),
+            None => Path(PathOf::Node(self, position)),
         }
     }
 
@@ -267,7 +278,7 @@ impl<'a> Frame<'a> {
     pub fn item_index(&self) -> Option<u32> {
         match self.kind {
             Kind::Item(index) => Some(index),
-            Kind::Undo(place) => place.item,
+            Kind::Undo => self.undo_place()?.item,
             Kind::Flow(_) | Kind::Branch => self.within?.item_index(),
         }
     }
@@ -292,7 +303,7 @@ impl<'a> Frame<'a> {
 
     /// The place of the node at a position.
     fn place_at(&self, position: u32) -> Place {
-        if let Kind::Undo(place) = self.kind {
+        if let Some(place) = self.undo_place() {
             return place.clone();
         }
         let mut step = String::new();
@@ -336,7 +347,10 @@ impl<'a> Frame<'a> {
                 return;
             }
             (Kind::Branch, Some(outer)) => outer.write_step(step),
-            (Kind::Undo(place), _) => return step.push_str(&place.step),
+            (Kind::Undo, _) => {
+                step.push_str(self.undo_place().map_or("", |place| &place.step));
+                return;
+            }
             _ => self.write_flow_step(step),
         }
         let name = self.name_at(position);
@@ -348,7 +362,7 @@ impl<'a> Frame<'a> {
 
     fn write_flow_step(&self, step: &mut String) {
         match (self.kind, self.within) {
-            (Kind::Branch | Kind::Item(_) | Kind::Undo(_), Some(outer)) => {
+            (Kind::Branch | Kind::Item(_) | Kind::Undo, Some(outer)) => {
                 outer.write_flow_step(step);
             }
             (Kind::Flow(attempt), Some(outer)) => {
@@ -366,7 +380,7 @@ impl<'a> Frame<'a> {
 
     /// The path of the current node, as a value that outlives the frame.
     pub(crate) fn owned_path(&self) -> OwnedPath {
-        if let Kind::Undo(place) = self.kind {
+        if let Some(place) = self.undo_place() {
             let path = NodePath::new(&place.path);
             let flow = path.parent().map_or("", NodePath::as_str);
             return OwnedPath {
@@ -402,7 +416,7 @@ impl<'a> Frame<'a> {
     fn item_of_path(&self) -> Option<u32> {
         match self.kind {
             Kind::Item(index) => Some(index),
-            Kind::Flow(_) | Kind::Branch | Kind::Undo(_) => None,
+            Kind::Flow(_) | Kind::Branch | Kind::Undo => None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A running flow: its position, and the run to which it belongs.
 
-use crate::frame::{FlowInfo, Frame, Place};
+use crate::frame::{FlowInfo, Frame};
 use crate::run::Run;
 
 /// A [`Frame`] with the run to which it belongs.
@@ -52,8 +52,8 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The undo node that takes back a visit of this flow. Its [place](Place) is `place`.
-    pub fn undo<'b>(&'b self, place: &'b Place) -> Scope<'b> {
+    /// The undo node that takes back a visit of this flow, with its place.
+    pub(crate) fn undo<'b>(&'b self, place: &'b FlowInfo) -> Scope<'b> {
         let frame = self.frame.undo(place);
         Scope {
             run: self.run,

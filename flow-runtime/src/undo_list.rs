@@ -5,6 +5,7 @@
 //! it began.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -60,6 +61,8 @@ struct State {
     under_way: Vec<UnderWay>,
     /// The frames whose work is about to be dropped.
     closing: Vec<FrameId>,
+    /// By the frame of a flow, the number of its first visit. A frame sets it anew when it begins.
+    marks: BTreeMap<FrameId, u64>,
 }
 
 /// A frame, by its address. It is compared only while the frame is there.
@@ -162,6 +165,20 @@ impl UndoList {
     /// The number from which the visits that come next are counted.
     pub(crate) fn mark(&self) -> u64 {
         self.state().next
+    }
+
+    /// Notes the number of the first visit of a flow.
+    pub(crate) fn set_mark(&self, flow: &Frame<'_>, mark: u64) {
+        self.state().marks.insert(id_of(flow), mark);
+    }
+
+    /// The number of the first visit of a flow. 0 for the flow of the run.
+    pub(crate) fn mark_of(&self, flow: &Frame<'_>) -> u64 {
+        let state = self.state();
+        match flow.around() {
+            Some(_) => state.marks.get(&id_of(flow)).copied().unwrap_or(0),
+            None => 0,
+        }
     }
 
     /// Forgets the visits with numbers below this one.

@@ -46,7 +46,7 @@ impl Attempts<'_> {
         work.set(None);
         if flow.undoes() {
             let inner = scope.nested(flow.info(), self.index);
-            inner.frame().set_undo_mark(mark);
+            scope.run().undo_list().set_mark(inner.frame(), mark);
             undo_failed(flow, engine, &inner, is_handled, &mut failed).await;
         }
         Err(failed)

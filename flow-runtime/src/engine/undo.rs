@@ -245,7 +245,8 @@ impl<E, F: Drive<E>> Undo<E> for F {
 /// Notes that a flow begins: the visits from now on belong to it.
 #[inline]
 pub fn begin_flow(scope: &Scope<'_>) {
-    scope.frame().set_undo_mark(scope.run().undo_mark());
+    let list = scope.run().undo_list();
+    list.set_mark(scope.frame(), list.mark());
 }
 
 /// Undoes the visits of a flow, the newest first: the step `undo`. `scope` is that of the flow.
@@ -264,20 +265,23 @@ where
 {
     async move {
         let (run, frame) = (scope.run(), scope.frame());
-        let (flow_step, mark) = (frame.flow_step(), frame.undo_mark());
+        let Some(list) = run.known_undo_list() else {
+            return Ok(());
+        };
+        let (flow_step, mark) = (frame.flow_step(), list.mark_of(frame));
         loop {
             engine.before_undo();
-            let list = run.known_undo_list();
-            let newest = list.and_then(|list| list.newest(&flow_step, mark));
-            let Some((number, visit)) = newest else {
+            let Some((number, visit)) = list.newest(&flow_step, mark) else {
                 return Ok(());
             };
             let step = StepKey::new(&visit.step).after(StepKey::new(&flow_step));
             let place = visit.clone().undo();
+            let path = place.path.clone();
+            let place = FlowInfo::undo(place);
             let scope = scope.undo(&place);
             let undone = under_way(&scope, async {
                 // Not before it is under way: otherwise it could be dropped, and never be undone.
-                match run.undo_list().take(number) {
+                match list.take(number) {
                     Some(undoable) => {
                         engine.undo_started(&scope);
                         flow.undo_visit(engine, &scope, step, undoable).await
@@ -289,7 +293,7 @@ where
             scope.leave();
             let undone = undone.unwrap_or_else(|panicked| {
                 Err(Box::new(FlowError::Panicked {
-                    path: place.path.clone(),
+                    path,
                     message: panicked.message,
                 }))
             });
@@ -317,7 +321,7 @@ pub async fn commit_visits(engine: &impl Hooks, scope: &Scope<'_>) {
     }
     engine.committed(scope);
     if let Some(list) = list {
-        list.forget(&frame.flow_step(), frame.undo_mark());
+        list.forget(&frame.flow_step(), list.mark_of(frame));
     }
 }
 
