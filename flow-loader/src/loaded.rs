@@ -224,6 +224,10 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
         inputs.map(|input| input.name.as_str()).collect()
     }
 
+    fn undoes(&self) -> bool {
+        self.level.undoes
+    }
+
     fn undo_failed<'a>(
         &'a self,
         engine: &'a E,

@@ -35,6 +35,9 @@ where
 {
     Unboxed {
         run: async move {
+            if F::UNDOES {
+                return direct_or_undone(flow, input).await;
+            }
             let engine = Direct::new();
             let scope = Scope::root(engine.run(), F::INFO);
             let caught = Caught {
@@ -42,22 +45,50 @@ where
                 scope: &scope,
             };
             // If the output is returned from here, its path carries no error.
-            let mut failed = match caught.await {
+            let failed = match caught.await {
                 Ok(output) => return Ok(output),
                 Err(failed) => failed,
             };
-            if F::UNDOES {
-                undo_failed(flow, &engine, &scope, false, &mut failed).await;
-            }
             Err(failed)
         },
     }
 }
 
 /// Drives a flow until it reaches an end, or until its run has to stop. `scope` is that of the run,
-/// `work` drives the flow. `undo` undoes what it has done, given its failure. This is a macro because the future of a function would be one more to
+/// `work` drives the flow. This is a macro because the future of a function would be one more to
 /// poll, and would move the input once more.
 macro_rules! to_its_end {
+    ($scope:ident, $work:expr) => {{
+        let run = $scope.run();
+        let mut work = pin!(Some(Caught {
+            work: $work,
+            scope: &$scope,
+        }));
+        let mut stop = stop(run);
+        let ended = poll_fn(|cx| {
+            if let Some(stop) = &mut stop
+                && let Poll::Ready(stop) = stop.poll_unpin(cx)
+            {
+                // Dropping the work reports where it was.
+                work.set(None);
+                return Poll::Ready(Err(stopped(&$scope, stop)));
+            }
+            match work.as_mut().as_pin_mut() {
+                Some(work) => work.poll(cx),
+                None => Poll::Pending,
+            }
+        })
+        .await;
+        if let Err(error) = &ended {
+            run.emit($scope.frame().flow_path(), EventKind::RunFailed { error });
+        }
+        ended
+    }};
+}
+
+/// Like `to_its_end`, for a flow that can be undone. `undo` undoes what it has done, given its
+/// failure.
+macro_rules! to_its_end_or_undone {
     ($scope:ident, $work:expr, |$failed:ident| $undo:expr) => {{
         let run = $scope.run();
         let mut work = pin!(Some(Caught {
@@ -114,14 +145,13 @@ where
 {
     Unboxed {
         run: async move {
+            if F::UNDOES {
+                return with_or_undone(flow, input, settings).await;
+            }
             let run = &Run::numbered_with(settings);
             let engine = &Observed::new(run);
             let scope = Scope::root(run, F::INFO);
-            to_its_end!(scope, flow.drive(engine, &scope, input), |failed| {
-                if F::UNDOES {
-                    undo_failed(flow, engine, &scope, false, &mut failed).await;
-                }
-            })
+            to_its_end!(scope, flow.drive(engine, &scope, input))
         },
     }
 }
@@ -147,14 +177,74 @@ where
 {
     Unboxed {
         run: async move {
+            if F::UNDOES {
+                return driven_or_undone(flow, engine, input).await;
+            }
             let scope = Scope::root(engine.run(), F::INFO);
-            to_its_end!(scope, flow.drive(engine, &scope, input), |failed| {
-                if F::UNDOES {
-                    undo_failed(flow, engine, &scope, false, &mut failed).await;
-                }
-            })
+            to_its_end!(scope, flow.drive(engine, &scope, input))
         },
     }
+}
+
+/// Like [`run_direct`], for a flow that can be undone. Boxed, so that the runs of other flows are not
+/// larger for it.
+fn direct_or_undone<F>(flow: &F, input: F::Input) -> BoxFuture<'_, Result<F::Output, Failed>>
+where
+    F: Drive<Direct>,
+{
+    async move {
+        let engine = Direct::new();
+        let scope = Scope::root(engine.run(), F::INFO);
+        let caught = Caught {
+            work: flow.drive(&engine, &scope, input),
+            scope: &scope,
+        };
+        let mut ended = caught.await;
+        if let Err(failed) = &mut ended {
+            undo_failed(flow, &engine, &scope, false, failed).await;
+        }
+        ended
+    }
+    .boxed()
+}
+
+/// Like [`run_with`], for a flow that can be undone.
+fn with_or_undone<F>(
+    flow: &F,
+    input: F::Input,
+    settings: RunSettings,
+) -> BoxFuture<'_, Result<F::Output, Failed>>
+where
+    F: for<'r> Drive<Observed<'r>>,
+{
+    async move {
+        let run = &Run::numbered_with(settings);
+        let engine = &Observed::new(run);
+        let scope = Scope::root(run, F::INFO);
+        to_its_end_or_undone!(scope, flow.drive(engine, &scope, input), |failed| {
+            undo_failed(flow, engine, &scope, false, &mut failed).await;
+        })
+    }
+    .boxed()
+}
+
+/// Like [`run`], for a flow that can be undone.
+fn driven_or_undone<'a, F, E>(
+    flow: &'a F,
+    engine: &'a E,
+    input: F::Input,
+) -> BoxFuture<'a, Result<F::Output, Failed>>
+where
+    F: Drive<E>,
+    E: Hooks,
+{
+    async move {
+        let scope = Scope::root(engine.run(), F::INFO);
+        to_its_end_or_undone!(scope, flow.drive(engine, &scope, input), |failed| {
+            undo_failed(flow, engine, &scope, false, &mut failed).await;
+        })
+    }
+    .boxed()
 }
 
 /// Runs a flow of any type to an end on an engine. The run stops if it is cancelled or takes too
@@ -199,19 +289,50 @@ pub async fn supervised<E, F, T, W>(
 where
     E: Hooks,
     F: AnyFlow<E> + ?Sized,
+    T: Send,
     W: Future<Output = Result<T, RunError>> + Send,
 {
+    if flow.undoes() {
+        return supervised_or_undone(flow, engine, info, begin).await;
+    }
     let scope = Scope::root(engine.run(), info);
-    let work = async {
+    let ended = to_its_end!(scope, async {
         match begin().await {
             Err(RunError::Failed(failed)) => Err(failed),
             ended => Ok(ended),
         }
-    };
-    let ended = to_its_end!(scope, work, |failed| flow
-        .undo_failed(engine, &mut failed)
-        .await);
+    });
     ended.unwrap_or_else(|failed| Err(RunError::Failed(failed)))
+}
+
+/// Like [`supervised`], for a flow that can be undone.
+#[cfg(feature = "stored")]
+fn supervised_or_undone<'a, E, F, T, W>(
+    flow: &'a F,
+    engine: &'a E,
+    info: &'a FlowInfo,
+    begin: impl FnOnce() -> W + Send + 'a,
+) -> BoxFuture<'a, Result<T, RunError>>
+where
+    E: Hooks,
+    F: AnyFlow<E> + ?Sized,
+    T: Send + 'a,
+    W: Future<Output = Result<T, RunError>> + Send + 'a,
+{
+    async move {
+        let scope = Scope::root(engine.run(), info);
+        let work = async {
+            match begin().await {
+                Err(RunError::Failed(failed)) => Err(failed),
+                ended => Ok(ended),
+            }
+        };
+        let ended = to_its_end_or_undone!(scope, work, |failed| {
+            flow.undo_failed(engine, &mut failed).await;
+        });
+        ended.unwrap_or_else(|failed| Err(RunError::Failed(failed)))
+    }
+    .boxed()
 }
 
 pin_project! {

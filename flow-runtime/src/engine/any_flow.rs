@@ -112,6 +112,11 @@ pub trait AnyFlow<E>: Send + Sync {
     /// values under other names.
     fn inputs(&self) -> Vec<&str>;
 
+    /// Returns true if visits of the flow, or of a flow in it, can be undone. By default, none can.
+    fn undoes(&self) -> bool {
+        false
+    }
+
     /// Undoes what a run has done that was dropped or panicked, given its failure. A run that fails by
     /// itself has undone it. By default, there is nothing to undo.
     fn undo_failed<'a>(
@@ -265,6 +270,10 @@ where
         F::INPUTS.to_vec()
     }
 
+    fn undoes(&self) -> bool {
+        F::UNDOES
+    }
+
     fn undo_failed<'a>(
         &'a self,
         engine: &'a E,
@@ -369,6 +378,10 @@ impl<E, F: AnyFlow<E> + ?Sized> AnyFlow<E> for Arc<F> {
 
     fn inputs(&self) -> Vec<&str> {
         (**self).inputs()
+    }
+
+    fn undoes(&self) -> bool {
+        (**self).undoes()
     }
 
     fn undo_failed<'a>(
