@@ -24,9 +24,36 @@ use crate::panics::panic_message;
 use crate::run::Run;
 use crate::scope::Scope;
 
-/// Runs a flow to its end, and catches its panics.
+/// Runs a flow to its end, and catches its panics: one in which nothing can be undone.
 #[inline]
 pub fn run_direct<F>(
+    flow: &F,
+    input: F::Input,
+) -> impl Future<Output = Result<F::Output, FlowError>> + Send
+where
+    F: Drive<Direct>,
+{
+    Unboxed {
+        run: async move {
+            let engine = Direct::new();
+            let scope = Scope::root(engine.run(), F::INFO);
+            let caught = Caught {
+                work: flow.drive(&engine, &scope, input),
+                scope: &scope,
+            };
+            // If the output is returned from here, its path carries no error.
+            let failed = match caught.await {
+                Ok(output) => return Ok(output),
+                Err(failed) => failed,
+            };
+            Err(failed)
+        },
+    }
+}
+
+/// Like [`run_direct`], for a flow that may be undone: only its inner flows know.
+#[inline]
+pub fn run_direct_or_undone<F>(
     flow: &F,
     input: F::Input,
 ) -> impl Future<Output = Result<F::Output, FlowError>> + Send
@@ -133,9 +160,29 @@ macro_rules! to_its_end_or_undone {
     }};
 }
 
-/// Runs a flow to its end, and reports to an observer.
+/// Runs a flow to its end, and reports to an observer: one in which nothing can be undone.
 #[inline]
 pub fn run_with<F>(
+    flow: &F,
+    input: F::Input,
+    settings: RunSettings,
+) -> impl Future<Output = Result<F::Output, FlowError>> + Send
+where
+    F: for<'r> Drive<Observed<'r>>,
+{
+    Unboxed {
+        run: async move {
+            let run = &Run::numbered_with(settings);
+            let engine = &Observed::new(run);
+            let scope = Scope::root(run, F::INFO);
+            to_its_end!(scope, flow.drive(engine, &scope, input))
+        },
+    }
+}
+
+/// Like [`run_with`], for a flow that may be undone: only its inner flows know.
+#[inline]
+pub fn run_with_or_undone<F>(
     flow: &F,
     input: F::Input,
     settings: RunSettings,

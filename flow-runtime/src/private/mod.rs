@@ -53,7 +53,7 @@ pub use crate::requirement::{
 pub use crate::spec_text::as_text;
 #[cfg(feature = "stored")]
 pub use crate::supervise::supervised;
-pub use crate::supervise::{run_direct, run_with};
+pub use crate::supervise::{run_direct, run_direct_or_undone, run_with, run_with_or_undone};
 pub use crate::undo_list::Undoable;
 pub use crate::visit::{Attempts, IntoFailure, Poll, Visit};
 
