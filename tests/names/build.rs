@@ -18,9 +18,10 @@ const WORDS: [&str; 52] = [
 ];
 
 /// The words of flows, which name no node and no key.
-const WORDS_OF_FLOWS: [&str; 10] = [
+const WORDS_OF_FLOWS: [&str; 12] = [
     "branch",
     "build",
+    "commit",
     "end",
     "error",
     "for",
@@ -28,6 +29,7 @@ const WORDS_OF_FLOWS: [&str; 10] = [
     "namespace",
     "node",
     "start",
+    "undo",
     "wait",
 ];
 

@@ -122,7 +122,7 @@ impl Visit<'_> {
             let finish = self.finish_branches(branches);
             quote_spanned! {site=>
                 let __joined = #joined;
-                if __joined.is_err() { #finish }
+                if #rt::Result::is_err(&__joined) { #finish }
                 __joined
             }
         } else {
