@@ -20,10 +20,11 @@ impl Executions {
     /// Its running steps are dropped at their next `.await`, or in another process when that
     /// process next writes or renews its lease. Returns the execution as it is then.
     ///
-    /// An execution of a flow with undo nodes is undone first, and is over afterwards:
-    /// [`settled`](Execution::settled) waits for it. Until then it has the status that it had, and
-    /// another call changes nothing. A [halted](Execution::halted) one continues in order to be undone. For
-    /// one that cannot, there is [`end_without_undoing`](Executions::end_without_undoing).
+    /// An execution of a flow with undo nodes is undone before it ends:
+    /// [`settled`](Execution::settled) waits for the end. Until then its status stays the same, and
+    /// further calls have no effect. If it is [halted](Execution::halted), it continues in order to
+    /// be undone. If it cannot continue, call
+    /// [`end_without_undoing`](Executions::end_without_undoing).
     ///
     /// # Errors
     ///
@@ -34,10 +35,10 @@ impl Executions {
         self.cancel_row(row, reason, EndIf::NotOver).await
     }
 
-    /// Ends an execution like [`cancel`](Executions::cancel), and undoes nothing: for one that cannot
-    /// continue, because its flow is gone or what it has done cannot be undone. Its records of the kind
-    /// [`Undoable`](RecordKind::Undoable) say what it has done, and those with paths that end with `!undo`
-    /// what is undone.
+    /// Ends an execution like [`cancel`](Executions::cancel), and undoes nothing. Use it for an
+    /// execution that cannot continue, because its flow is gone or an undo node cannot succeed. Its
+    /// [`Undoable`](RecordKind::Undoable) records list what could be undone. The outcomes whose paths
+    /// end with `!undo` list what was undone.
     ///
     /// # Errors
     ///

@@ -35,10 +35,11 @@ use looks::Looks;
 use questions::Asking;
 use signals::Signals;
 
+pub(crate) use crate::replay::CANCEL;
 use flow_runtime::NodeError;
 use flow_runtime::engine::Place;
 pub(crate) use questions::AskingGuard;
-pub(crate) use signals::{CANCEL, Found};
+pub(crate) use signals::Found;
 use turns::Turns;
 pub(crate) use visits::name_of;
 

@@ -10,10 +10,7 @@ use std::task::{Poll, Waker};
 use flow_store::SignalRow;
 
 use super::{Journal, NewRecord};
-
-/// The name of the signal with which an execution is cancelled that undoes first. No signal of a flow
-/// has this name.
-pub(crate) const CANCEL: &str = "!cancel";
+use crate::replay::CANCEL;
 
 /// The steps of a run that wait for signals.
 #[derive(Default)]

@@ -14,13 +14,13 @@ use crate::level::{Kind, Level, Results, spread_results};
 use crate::list::{ItemResult, ListType, without_error};
 use crate::place::{Around, Item, Place};
 use crate::ports::{KeyIndex, NodeIndex};
-use crate::run::engine::LoadedEngine;
+use crate::run::engine::{LoadedEngine, or_unreadable};
 use crate::run::give_way::{give_way, has_run_for_long};
 use crate::run::items::{item_port, items};
 use crate::run::results::{collected, result_of};
 use crate::run::state::LoadedState;
 use crate::run::step::{call, from_outside, opened, work};
-use crate::run::visit::{flow, or_unreadable};
+use crate::run::visit::flow;
 use crate::value::ItemValue;
 
 /// Runs the body of a loop for each item, and returns the results.

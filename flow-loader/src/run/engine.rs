@@ -1,6 +1,6 @@
 //! The engine's view of a loaded flow.
 
-use flow_runtime::engine::{Engine, StateHooks, Step};
+use flow_runtime::engine::{Engine, Failed, Scope, StateHooks, Step, Unstorable};
 
 use crate::outcome::Outcome;
 use crate::run::state::LoadedState;
@@ -28,3 +28,15 @@ impl Step for LoadedNode {
 pub trait LoadedEngine: Engine<LoadedNode> + StateHooks<LoadedState> {}
 
 impl<E: Engine<LoadedNode> + StateHooks<LoadedState>> LoadedEngine for E {}
+
+/// The value that was written as JSON or read from it, unless that failed.
+pub(super) async fn or_unreadable<E: LoadedEngine, T>(
+    engine: &E,
+    scope: &Scope<'_>,
+    value: Result<T, Unstorable>,
+) -> Result<T, Failed> {
+    match value {
+        Ok(value) => Ok(value),
+        Err(unfit) => Err(engine.unreadable(scope, unfit.to_string()).await),
+    }
+}

@@ -6,10 +6,9 @@ use flow_runtime::__private::{BoxFuture, not_undoable};
 use flow_runtime::engine::{Failed, FlowInfo, Scope, StateHooks, StepKey, Undo, Undoable};
 use flow_spec::{ERROR_ACTION, TIMEOUT_ACTION};
 
-use super::LoadedEngine;
+use super::engine::{LoadedEngine, or_unreadable};
 use super::state::LoadedState;
 use super::step::{call, opened, work};
-use super::visit::or_unreadable;
 use crate::level::{Kind, Level, Node, RouteIndex};
 use crate::place::Place;
 

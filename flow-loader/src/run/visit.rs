@@ -20,7 +20,7 @@ use crate::ports::{NodeIndex, Write};
 use crate::run::branches::{states_of_branches, write_back};
 use crate::run::conditions::first_that_holds;
 use crate::run::each::{each, spread};
-use crate::run::engine::LoadedEngine;
+use crate::run::engine::{LoadedEngine, or_unreadable};
 use crate::run::give_way::{give_way, has_run_for_long};
 use crate::run::join::{all, first};
 use crate::run::state::{LoadedState, read, returned, written};
@@ -340,18 +340,6 @@ fn told<T>(
     result: Result<T, Failed>,
 ) -> Result<T, Failed> {
     result.inspect_err(|failed| engine.composite_failed(scope, failed))
-}
-
-/// The value that was written as JSON or read from it, unless that failed.
-pub(super) async fn or_unreadable<E: LoadedEngine, T>(
-    engine: &E,
-    scope: &Scope<'_>,
-    value: Result<T, Unstorable>,
-) -> Result<T, Failed> {
-    match value {
-        Ok(value) => Ok(value),
-        Err(unfit) => Err(engine.unreadable(scope, unfit.to_string()).await),
-    }
 }
 
 /// The initial state of a flow that is a node.

@@ -29,6 +29,7 @@ mod shape;
 mod spelling;
 mod start;
 mod suggestions;
+mod taken_back;
 #[cfg(test)]
 mod tests;
 mod types;

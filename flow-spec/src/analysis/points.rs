@@ -4,7 +4,7 @@
 //! other, since all of them have run when the fork is done. The pass on forks handles that a branch
 //! does not see the writes of another one.
 //!
-//! The branches of a race are ways of which a run takes one.
+//! A run takes one of the branches of a race.
 
 use std::collections::{HashMap, HashSet};
 

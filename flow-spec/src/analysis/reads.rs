@@ -9,7 +9,7 @@ use super::model::Model;
 use super::points::point_of;
 use super::routes::{Effect, Source};
 use super::suggestions::{Suggestions, exists};
-use super::undo::TakenBack;
+use super::taken_back::TakenBack;
 use super::{unwritten, words};
 use crate::diagnostic::{Code, Diagnostic, MOST_NOTES, Site};
 use crate::graph::{

@@ -110,8 +110,8 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// The bounds on the engine for the functions with this node. The step `undo` needs that the flow
-    /// can be driven, which is no condition for driving it.
+    /// The bounds on the engine for the functions with this node. The step `undo` also requires that
+    /// the flow can be driven. As a bound on driving the flow, that would refer to itself.
     pub(super) fn bounds_of_function(&self) -> Vec<TokenStream> {
         let mut bounds = self.bounds();
         if let InstanceKind::Undo = self.instance.kind {

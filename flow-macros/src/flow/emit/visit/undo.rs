@@ -35,8 +35,8 @@ impl Visit<'_> {
         self.plan.may_undo_in(nodes.copied())
     }
 
-    /// Finishes the steps with an undo node that are under way in these branches. `__done` tells which
-    /// branches are done.
+    /// Finishes the steps with an undo node that are under way in these branches. `__done` is true
+    /// for branches that are done.
     pub(super) fn finish_branches(&self, branches: &[Branch<'_>]) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
         let polls = branches.iter().enumerate().map(|(number, Branch { run, .. })| {
