@@ -5,7 +5,6 @@ use std::future::Future;
 use std::pin::Pin;
 
 use crate::error::FlowError;
-use crate::frame::FlowInfo;
 use crate::options::{RunOptions, RunSettings};
 use crate::question::{CanAnswer, Unasked};
 use crate::requirement::{CanReceive, CanTransact, Untransacted, WithoutSignals};
@@ -217,11 +216,4 @@ pub enum Target<N, E> {
     Node(N),
     /// An end of the flow.
     End(E),
-}
-
-/// The names of a flow, from which the paths of its nodes are made.
-#[doc(hidden)]
-pub trait Described {
-    /// The names.
-    const INFO: &'static FlowInfo;
 }

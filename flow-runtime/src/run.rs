@@ -59,7 +59,7 @@ struct More {
     with: Option<RunWith>,
     /// The path at which it was interrupted.
     interrupted_at: OnceLock<Box<str>>,
-    undo_list: UndoList,
+    undo_list: OnceBox<UndoList>,
 }
 
 /// The parts of a run that was started with options.
@@ -151,12 +151,15 @@ impl Run {
         })
     }
 
+    // Inlined, so that the options are not copied once more.
+    #[inline(always)]
     fn with_options(with: RunWith) -> Self {
         Run {
             steps_left: AtomicI64::new(signed(with.options.step_budget)),
             more: ManuallyDrop::new(OnceBox::with_value(Box::new(More {
                 with: Some(with),
-                ..More::default()
+                interrupted_at: OnceLock::new(),
+                undo_list: OnceBox::new(),
             }))),
         }
     }
@@ -173,12 +176,12 @@ impl Run {
 
     /// The visits that can be undone. `None` if there never was one.
     pub(crate) fn known_undo_list(&self) -> Option<&UndoList> {
-        self.more.get().map(|more| &more.undo_list)
+        self.more.get()?.undo_list.get()
     }
 
     /// The visits that can be undone.
     pub(crate) fn undo_list(&self) -> &UndoList {
-        &self.more().undo_list
+        self.more().undo_list.get_or_init(Box::default)
     }
 
     /// The history, if the run may have begun earlier.

@@ -24,9 +24,9 @@ use crate::panics::panic_message;
 use crate::run::Run;
 use crate::scope::Scope;
 
-/// Runs a flow to its end, and catches its panics: one in which nothing can be undone.
+/// See [`run_direct`](crate::engine::Runner::run_direct), for a flow that cannot be undone.
 #[inline]
-pub fn run_direct<F>(
+pub(crate) fn run_direct_not_undone<F>(
     flow: &F,
     input: F::Input,
 ) -> impl Future<Output = Result<F::Output, FlowError>> + Send
@@ -35,36 +35,6 @@ where
 {
     Unboxed {
         run: async move {
-            let engine = Direct::new();
-            let scope = Scope::root(engine.run(), F::INFO);
-            let caught = Caught {
-                work: flow.drive(&engine, &scope, input),
-                scope: &scope,
-            };
-            // If the output is returned from here, its path carries no error.
-            let failed = match caught.await {
-                Ok(output) => return Ok(output),
-                Err(failed) => failed,
-            };
-            Err(failed)
-        },
-    }
-}
-
-/// Like [`run_direct`], for a flow that may be undone: only its inner flows know.
-#[inline]
-pub fn run_direct_or_undone<F>(
-    flow: &F,
-    input: F::Input,
-) -> impl Future<Output = Result<F::Output, FlowError>> + Send
-where
-    F: Drive<Direct>,
-{
-    Unboxed {
-        run: async move {
-            if F::UNDOES {
-                return direct_or_undone(flow, input).await;
-            }
             let engine = Direct::new();
             let scope = Scope::root(engine.run(), F::INFO);
             let caught = Caught {
@@ -160,9 +130,9 @@ macro_rules! to_its_end_or_undone {
     }};
 }
 
-/// Runs a flow to its end, and reports to an observer: one in which nothing can be undone.
+/// See [`run_with`](crate::engine::Runner::run_with), for a flow that cannot be undone.
 #[inline]
-pub fn run_with<F>(
+pub(crate) fn run_with_not_undone<F>(
     flow: &F,
     input: F::Input,
     settings: RunSettings,
@@ -180,40 +150,9 @@ where
     }
 }
 
-/// Like [`run_with`], for a flow that may be undone: only its inner flows know.
+/// See [`run`](crate::engine::Runner::run), for a flow that cannot be undone.
 #[inline]
-pub fn run_with_or_undone<F>(
-    flow: &F,
-    input: F::Input,
-    settings: RunSettings,
-) -> impl Future<Output = Result<F::Output, FlowError>> + Send
-where
-    F: for<'r> Drive<Observed<'r>>,
-{
-    Unboxed {
-        run: async move {
-            if F::UNDOES {
-                return with_or_undone(flow, input, settings).await;
-            }
-            let run = &Run::numbered_with(settings);
-            let engine = &Observed::new(run);
-            let scope = Scope::root(run, F::INFO);
-            to_its_end!(scope, flow.drive(engine, &scope, input))
-        },
-    }
-}
-
-/// Runs a flow to an end on an engine. The run stops if it is cancelled or has taken too long.
-///
-/// # Errors
-///
-/// See [`Flow::run_with`](crate::Flow::run_with).
-///
-/// # Cancel safety
-///
-/// See [`Flow::run`](crate::Flow::run).
-#[inline]
-pub fn run<F, E>(
+pub(crate) fn run_not_undone<F, E>(
     flow: &F,
     engine: &E,
     input: F::Input,
@@ -224,74 +163,58 @@ where
 {
     Unboxed {
         run: async move {
-            if F::UNDOES {
-                return driven_or_undone(flow, engine, input).await;
-            }
             let scope = Scope::root(engine.run(), F::INFO);
             to_its_end!(scope, flow.drive(engine, &scope, input))
         },
     }
 }
 
-/// Like [`run_direct`], for a flow that can be undone. Boxed, so that the runs of other flows are not
-/// larger for it.
-fn direct_or_undone<F>(flow: &F, input: F::Input) -> BoxFuture<'_, Result<F::Output, Failed>>
+/// See [`run_direct`](crate::engine::Runner::run_direct), for a flow that can be undone.
+pub(crate) async fn run_direct_or_undo<F>(flow: &F, input: F::Input) -> Result<F::Output, FlowError>
 where
     F: Drive<Direct>,
 {
-    async move {
-        let engine = Direct::new();
-        let scope = Scope::root(engine.run(), F::INFO);
-        let caught = Caught {
-            work: flow.drive(&engine, &scope, input),
-            scope: &scope,
-        };
-        let mut ended = caught.await;
-        if let Err(failed) = &mut ended {
-            undo_failed(flow, &engine, &scope, false, failed).await;
-        }
-        ended
+    let engine = Direct::new();
+    let scope = Scope::root(engine.run(), F::INFO);
+    let caught = Caught {
+        work: flow.drive(&engine, &scope, input),
+        scope: &scope,
+    };
+    let mut ended = caught.await;
+    if let Err(failed) = &mut ended {
+        undo_failed(flow, &engine, &scope, false, failed).await;
     }
-    .boxed()
+    ended.map_err(|failed| *failed)
 }
 
-/// Like [`run_with`], for a flow that can be undone.
-fn with_or_undone<F>(
+/// See [`run_with`](crate::engine::Runner::run_with), for a flow that can be undone.
+pub(crate) async fn run_with_or_undo<F>(
     flow: &F,
     input: F::Input,
     settings: RunSettings,
-) -> BoxFuture<'_, Result<F::Output, Failed>>
+) -> Result<F::Output, FlowError>
 where
     F: for<'r> Drive<Observed<'r>>,
 {
-    async move {
-        let run = &Run::numbered_with(settings);
-        let engine = &Observed::new(run);
-        let scope = Scope::root(run, F::INFO);
-        to_its_end_or_undone!(scope, flow.drive(engine, &scope, input), |failed| {
-            undo_failed(flow, engine, &scope, false, &mut failed).await;
-        })
-    }
-    .boxed()
+    let run = &Run::numbered_with(settings);
+    run_or_undo(flow, &Observed::new(run), input).await
 }
 
-/// Like [`run`], for a flow that can be undone.
-fn driven_or_undone<'a, F, E>(
-    flow: &'a F,
-    engine: &'a E,
+/// See [`run`](crate::engine::Runner::run), for a flow that can be undone.
+pub(crate) async fn run_or_undo<F, E>(
+    flow: &F,
+    engine: &E,
     input: F::Input,
-) -> BoxFuture<'a, Result<F::Output, Failed>>
+) -> Result<F::Output, FlowError>
 where
     F: Drive<E>,
     E: Hooks,
 {
-    async move {
-        let scope = Scope::root(engine.run(), F::INFO);
-        to_its_end_or_undone!(scope, flow.drive(engine, &scope, input), |failed| {
-            undo_failed(flow, engine, &scope, false, &mut failed).await;
-        })
-    }
-    .boxed()
+    let scope = Scope::root(engine.run(), F::INFO);
+    let ended = to_its_end_or_undone!(scope, flow.drive(engine, &scope, input), |failed| {
+        undo_failed(flow, engine, &scope, false, &mut failed).await;
+    });
+    ended.map_err(|failed| *failed)
 }
 
 /// Runs a flow of any type to an end on an engine. The run stops if it is cancelled or takes too

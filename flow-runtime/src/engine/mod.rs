@@ -90,6 +90,7 @@ mod nested;
 mod observed;
 #[cfg(feature = "stored")]
 mod receive;
+pub(crate) mod runner;
 pub(crate) mod undo;
 mod visits;
 
@@ -100,7 +101,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
-use crate::flow::{Described, Flow};
+use crate::flow::Flow;
 
 #[cfg(feature = "stored")]
 #[doc(hidden)]
@@ -116,6 +117,7 @@ pub use self::loops::{loop_started, spread_results};
 pub use self::observed::Observed;
 #[cfg(feature = "stored")]
 pub use self::receive::receive;
+pub use self::runner::{Described, Runner, run};
 pub use self::undo::{Undo, finish_under_way};
 pub use self::visits::Visits;
 pub use crate::error::Failed;
@@ -142,7 +144,6 @@ pub use crate::step::Step;
 pub use crate::step_key::{Index, NodePath, Segment, StepKey};
 #[cfg(feature = "stored")]
 pub use crate::stored::{StoredFlow, StoredOutput, StoredState};
-pub use crate::supervise::run;
 #[cfg(feature = "stored")]
 pub use crate::supervise::run_any;
 pub use crate::undo_list::Undoable;
@@ -588,7 +589,7 @@ pub trait StateHooks<S>: Hooks {
 )]
 pub trait Drive<E>: Flow + Described {
     /// True if visits of the flow can be undone: its own, or those of flows in it.
-    const UNDOES: bool = false;
+    const UNDOES: bool = <Self::Runner as Runner>::UNDOES;
 
     /// Runs it to an end, within a scope. [`run`] calls this for the run's own flow, and flows call
     /// it for their inner flows.

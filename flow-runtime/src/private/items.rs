@@ -186,6 +186,7 @@ macro_rules! __flow_itself {
         impl $crate::__private::Described for $name {
             const INFO: &'static $crate::__private::FlowInfo =
                 &$crate::__private::FlowInfo::of_static($namespace, $node::__NAMES);
+            type Runner = $crate::__private::RunnerOf<{ $name::__UNDOES }>;
         }
         $crate::__private::export!($name);
     };
@@ -235,7 +236,7 @@ macro_rules! __flow_inside {
 #[macro_export]
 macro_rules! __flow_runs {
     (
-        $name:ident $input:ident $run:ident $run_with:ident $direct:ident $observed:ident
+        $name:ident $input:ident $run:ident $run_with:ident
         {$($ended:tt)*} {$($sent:tt)*}
         {$($alone:tt)*}
     ) => {
@@ -245,7 +246,7 @@ macro_rules! __flow_runs {
             pub fn __run_direct(
                 &self, __input: <$name as $crate::__private::Flow>::Input,
             ) -> $($ended)* + use<'_> {
-                $crate::__private::$direct(self, __input)
+                $crate::__private::run_direct(self, __input)
             }
             #[doc(hidden)]
             #[inline]
@@ -254,21 +255,21 @@ macro_rules! __flow_runs {
                 __input: <$name as $crate::__private::Flow>::Input,
                 __settings: $crate::__private::RunSettings,
             ) -> $($ended)* + use<'_> {
-                $crate::__private::$observed(self, __input, __settings)
+                $crate::__private::run_with(self, __input, __settings)
             }
         }
         impl $name where $($sent)* $($alone)* {
             /// Runs the flow to an end: as `Flow::run`, without a box.
             #[inline]
             pub fn $run(&self, __input: $input) -> $($ended)* + use<'_> {
-                $crate::__private::$direct(self, __input)
+                $crate::__private::run_direct(self, __input)
             }
             /// Runs the flow to an end with options: as `Flow::run_with`, without a box.
             #[inline]
             pub fn $run_with<Answers>(
                 &self, __input: $input, __options: $crate::RunOptions<Answers>,
             ) -> $($ended)* + use<'_, Answers> {
-                $crate::__private::$observed(self, __input, __options.settings)
+                $crate::__private::run_with(self, __input, __options.settings)
             }
         }
         // A use of both: callers may have no other.

@@ -30,6 +30,7 @@ pub use crate::embed::{
     Inner, LinkedFlow, Spec, embed, inner, joined, joined_length, linked, spec, spec_of,
 };
 pub use crate::engine::not_undoable;
+pub use crate::engine::runner::{Described, RunnerOf, drive_inner, run_direct, run_with};
 pub use crate::engine::undo::{
     begin_flow, commit_visits, finish_branches, poll_branch, under_way, undo_failed, undo_visits,
 };
@@ -40,7 +41,7 @@ pub use crate::engine::{
     spread_results,
 };
 pub use crate::error::{Failed, FlowError};
-pub use crate::flow::{Described, Flow, Route, Running, Target};
+pub use crate::flow::{Flow, Route, Running, Target};
 pub use crate::nesting::{Inside, Nesting, NothingInside};
 pub use crate::node_error::{Failure, NodeError, Phase};
 pub use crate::options::RunSettings;
@@ -53,7 +54,6 @@ pub use crate::requirement::{
 pub use crate::spec_text::as_text;
 #[cfg(feature = "stored")]
 pub use crate::supervise::supervised;
-pub use crate::supervise::{run_direct, run_direct_or_undone, run_with, run_with_or_undone};
 pub use crate::undo_list::Undoable;
 pub use crate::visit::{Attempts, IntoFailure, Poll, Visit};
 

@@ -19,14 +19,9 @@ impl Emit<'_> {
         let ended = quote_spanned! {site=>
             impl ::core::future::Future<Output = #rt::Result<#output, #rt::FlowError>> + ::core::marker::Send
         };
-        let undone = if self.plan.may_undo() {
-            quote_spanned!(site=> run_direct_or_undone run_with_or_undone)
-        } else {
-            quote_spanned!(site=> run_direct run_with)
-        };
         quote_spanned! {site=>
             #rt::runs! {
-                #name #input run run_with #undone
+                #name #input run run_with
                 {#ended}
                 {for<'__a> &'__a #name: ::core::marker::Send,}
                 {

@@ -199,15 +199,9 @@ impl Visit<'_> {
         };
         let drive = quote_spanned! {*site=>
             let __inner = __scope.nested(<#path as #rt::Described>::INFO, #attempt);
-            if <#path as #rt::Drive<__E>>::UNDOES {
-                #rt::begin_flow(&__inner);
-            }
-            let mut __outcome: #rt::Result<<#path as #rt::Flow>::Output, #rt::Failed> =
-                #rt::Drive::drive(&self.#field, __engine, &__inner, __input).await;
-            if let #rt::Err(__failed) = &mut __outcome {
-                if <#path as #rt::Drive<__E>>::UNDOES {
-                    #rt::undo_failed(&self.#field, __engine, &__inner, #is_handled, __failed).await;
-                }
+            let __outcome: #rt::Result<<#path as #rt::Flow>::Output, #rt::Failed> =
+                #rt::drive_inner(&self.#field, __engine, &__inner, __input, #is_handled).await;
+            if let #rt::Err(__failed) = &__outcome {
                 #rt::Hooks::flow_failed(__engine, &__inner, __failed);
             }
             __outcome

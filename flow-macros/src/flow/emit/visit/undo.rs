@@ -192,10 +192,7 @@ impl Emit<'_> {
         let rt = self.runtime.hidden_at(site);
         let arms = self.plan.nodes();
         let arms = arms.filter_map(|(id, instance, _)| self.undo_arm(id, instance));
-        let name = &self.flow.name;
         quote_spanned! {site=>
-            const UNDOES: ::core::primitive::bool = #name::__UNDOES;
-
             fn undo<'__a>(
                 &'__a self,
                 __engine: &'__a __E,
