@@ -4,10 +4,10 @@
 //! its position as an index. It becomes text only on request.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::step_key::{Index, NodePath, write_index, write_node, write_retry, write_undo};
+use crate::step_key::{Index, NodePath, of_undo, write_index, write_node, write_retry};
 
 /// One frame of a run: a running flow, a branch of a fork, or an item of a loop, within the frame
 /// around it.
@@ -306,10 +306,12 @@ impl<'a> Frame<'a> {
         if let Some(place) = self.undo_place() {
             return place.clone();
         }
-        let mut step = String::new();
+        // Names longer than this are rare.
+        let [mut step, mut path] = [(); 2].map(|()| String::with_capacity(64));
         self.write_step_at(position, &mut step);
+        let _ = write!(path, "{}", self.path_at(position)); // writing to a `String` does not fail
         Place {
-            path: self.path_at(position).to_string(),
+            path,
             step,
             visit: self.visit(),
             item: self.item_index(),
@@ -484,10 +486,12 @@ impl Place {
 
     /// The place of the undo node that takes back the visit here.
     #[must_use]
-    pub fn undo(mut self) -> Place {
-        write_undo(&mut self.path);
-        write_undo(&mut self.step);
-        self
+    pub fn undo(&self) -> Place {
+        Place {
+            path: of_undo(&self.path),
+            step: of_undo(&self.step),
+            ..*self
+        }
     }
 }
 

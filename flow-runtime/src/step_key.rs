@@ -189,9 +189,7 @@ impl<'a> StepKey<'a> {
 
     /// The name of the undo node that takes back the visit of this step.
     pub fn undo(self) -> String {
-        let mut step = self.0.to_owned();
-        write_undo(&mut step);
-        step
+        of_undo(self.0)
     }
 
     /// The name of an attempt, counted from 0, at the flow of this step.
@@ -243,7 +241,7 @@ impl fmt::Display for Segment<'_> {
         }
         write_retry(&mut text, self.retry);
         if self.undo {
-            write_undo(&mut text);
+            text.push_str(UNDO);
         }
         f.write_str(&text)
     }
@@ -358,9 +356,9 @@ const INSIDE: [char; 3] = ['.', '[', '~'];
 /// The end of the names and paths of undo nodes.
 const UNDO: &str = "!undo";
 
-/// Makes the name or the path of a visit that of its undo node.
-pub(crate) fn write_undo(step: &mut String) {
-    step.push_str(UNDO);
+/// The name or the path of the undo node that takes back the visit with this one.
+pub(crate) fn of_undo(step: &str) -> String {
+    [step, UNDO].concat()
 }
 
 /// Adds the segment of a node at a visit, without the dot before it.

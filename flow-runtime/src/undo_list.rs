@@ -35,7 +35,8 @@ impl Undoable {
         self.kept.downcast_ref()
     }
 
-    /// What the engine has kept for it: [`Run::add_undoable`](crate::engine::Run::add_undoable). `None` if it has another type.
+    /// What the engine has kept for it: [`Run::add_undoable`](crate::engine::Run::add_undoable).
+    /// `None` if it has another type.
     pub fn kept<T: 'static>(self) -> Option<T> {
         self.kept.downcast().ok().map(|kept| *kept)
     }
@@ -204,8 +205,9 @@ impl UndoList {
     /// Takes the visit with this number.
     pub(crate) fn take(&self, number: u64) -> Option<Undoable> {
         let mut state = self.state();
+        // Most often the last one.
         let mut visits = state.visits.iter();
-        let at = visits.position(|visit| visit.number == number)?;
+        let at = visits.rposition(|visit| visit.number == number)?;
         Some(state.visits.remove(at))
     }
 
@@ -264,7 +266,8 @@ fn is_of(visit: &Undoable, flow: StepKey<'_>, mark: u64) -> bool {
 }
 
 fn frames_of(frame: &Frame<'_>) -> Vec<FrameId> {
-    let mut frames = vec![id_of(frame)];
+    let mut frames = Vec::with_capacity(8);
+    frames.push(id_of(frame));
     let mut around = frame.around();
     while let Some(frame) = around {
         frames.push(id_of(frame));

@@ -129,6 +129,96 @@ fn nested_flows_allocate_nothing() {
     assert_eq!(count, 0);
 }
 
+#[derive(Action)]
+enum Page {
+    More { page: u64 },
+    Last,
+}
+
+/// Returns the number of the page, which is added to a list, and 1, which is added to a sum.
+#[node(writes(+pages, +requests), actions = Page)]
+fn turn(page: &u64) -> (u64, u64, Page) {
+    let next = match *page {
+        999 => Page::Last,
+        page => Page::More { page: page + 1 },
+    };
+    (*page, 1, next)
+}
+
+flow! {
+    Adds(page: u64) -> (pages: Vec<u64>, requests: u64) {
+        start >> turn;
+        turn - "more" >> turn;
+        turn - "last" >> end;
+    }
+}
+
+#[test]
+fn a_list_to_which_a_thousand_rounds_add_grows_as_by_hand() {
+    let flow = Adds::new();
+    let by_hand = allocation_counter::measure(|| {
+        let mut pages = Vec::new();
+        (0..1_000).for_each(|page| pages.push(page));
+        assert_eq!(pages.len(), 1_000);
+    });
+    let count = allocations(
+        || flow.run(AddsInput { page: 0 }),
+        |out| assert_eq!((out.pages.len(), out.requests), (1_000, 1_000)),
+    );
+    assert_eq!(count, by_hand.count_total);
+}
+
+flow! {
+    Race(total: u64) -> (total: u64) {
+        node sooner: first { one >> two => "one", three => "three" };
+        start >> sooner;
+        sooner - "one" >> four >> end;
+        sooner - "three" >> end;
+    }
+}
+
+#[test]
+fn a_race_allocates_nothing() {
+    let flow = Race::new();
+    let count = allocations(
+        || flow.run(RaceInput { total: 0 }),
+        |out| assert_eq!(out.total, 3),
+    );
+    assert_eq!(count, 0);
+}
+
+/// Takes a payment back.
+#[node]
+fn refund(requests: &u64) {
+    assert!(*requests > 0);
+}
+
+flow! {
+    Undoes(page: u64) -> (pages: Vec<u64>, requests: u64) {
+        node pay: turn with undo = refund;
+        start >> pay;
+        pay - "more" >> pay;
+        pay - "last" >> undo >> end;
+    }
+}
+
+/// A visit allocates the two texts of its place, what is kept, and the frames around it while it is
+/// under way. Its undo allocates the places of both, the future, and the frames.
+#[test]
+fn each_visit_that_is_undone_allocates_as_much() {
+    let flow = Undoes::new();
+    let of = |first| {
+        allocations(
+            || flow.run(UndoesInput { page: first }),
+            |out| assert_eq!(out.requests, 1_000 - first),
+        )
+    };
+    let (visit, undo) = (4, 6);
+    assert_eq!(of(998) - of(999), visit + undo);
+    // Lists grow.
+    assert!(of(0) - of(999) < 999 * (visit + undo) + 30);
+}
+
 #[node]
 fn boxed() -> Box<u64> {
     Box::new(1)

@@ -275,9 +275,7 @@ where
                 return Ok(());
             };
             let step = StepKey::new(&visit.step).after(StepKey::new(&flow_step));
-            let place = visit.clone().undo();
-            let path = place.path.clone();
-            let place = FlowInfo::undo(place);
+            let place = FlowInfo::undo(visit.undo());
             let scope = scope.undo(&place);
             let undone = under_way(&scope, async {
                 // Not before it is under way: otherwise it could be dropped, and never be undone.
@@ -293,7 +291,7 @@ where
             scope.leave();
             let undone = undone.unwrap_or_else(|panicked| {
                 Err(Box::new(FlowError::Panicked {
-                    path,
+                    path: scope.frame().path().to_string(),
                     message: panicked.message,
                 }))
             });
