@@ -383,6 +383,14 @@ async fn a_race_has_a_first_branch() {
 
 #[tokio::test]
 #[should_panic(
+    expected = "`both.cancel_request` is never done, and nothing else ends it: add `.node::<CancelRequest>(…)`"
+)]
+async fn a_branch_that_is_said_to_be_first_has_to_be_done() {
+    let _ = both(Scripted::new().first("both.outcome", |_| "cancelled")).await;
+}
+
+#[tokio::test]
+#[should_panic(
     expected = "`both.outcome` has no branch `canceled`: name an action or a step of one branch of \
                 `cancel_request => \"cancelled\"`, `consent`, `ping => \"pinged\"`"
 )]
@@ -415,7 +423,7 @@ async fn branches_with_the_same_action_are_told_apart_by_their_steps() {
     let run = run.run(&Same::new(), SameInput {}).await;
     assert_eq!(run.nodes(), ["reason", "one", "cancel_request"]);
 
-    let scripted = first.first("same.reason", |_| "default".to_owned());
+    let scripted = first.first("same.reason", |_| "default");
     let _ = scripted.run(&Same::new(), SameInput {}).await;
 }
 

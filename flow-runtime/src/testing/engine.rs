@@ -104,15 +104,15 @@ impl<V> ScriptedEngine<V> {
         let script = script
             .downcast_ref::<Script<N>>()
             .unwrap_or_else(|| unreachable!("scripts are found by the types of their nodes"));
-        let error = match script.run(&visit) {
+        let failure = match script.run(&visit) {
             Ok(outcome) => return Act::Ends(Ok(outcome)),
-            Err(error) if error.is::<Never>() => return Act::Never,
-            Err(error) => error,
-        };
-        // The failure that a node with an action for it takes.
-        let failure = match error.downcast::<TimedOut>() {
-            Ok(timed_out) => Failure::Deadline(*timed_out),
-            Err(error) => Failure::Returned(error),
+            Err(Failure::Returned(error)) if error.is::<Never>() => return Act::Never,
+            Err(Failure::Returned(error)) => match error.downcast::<TimedOut>() {
+                // The one that leads to `"timeout"`, if the node has that action.
+                Ok(timed_out) => Failure::Deadline(*timed_out),
+                Err(error) => Failure::Returned(error),
+            },
+            Err(failure) => failure,
         };
         Act::Ends(Err(NodeError::new(visit.path, 1, failure).into()))
     }
@@ -221,10 +221,8 @@ impl<V: Send + Sync> Hooks for ScriptedEngine<V> {
     fn race_started(&self, scope: &Scope<'_>, branches: &[RaceBranch<'_>]) -> Option<usize> {
         let (frame, visit) = (scope.frame(), visit_of(scope.frame()));
         let first = self.scripts.first(&visit, &mut self.seen().used);
-        let Some(first) = first else {
-            self.seen().races.begin(frame, branches);
-            return None;
-        };
+        self.seen().races.begin(frame, branches, first.is_some());
+        let first = first?;
         let nodes = |branch: &RaceBranch<'_>| -> Vec<&str> {
             let nodes = branch.nodes.iter();
             nodes
@@ -232,7 +230,7 @@ impl<V: Send + Sync> Hooks for ScriptedEngine<V> {
                 .collect()
         };
         let is_it = |branch: &RaceBranch<'_>| {
-            branch.action == Some(&*first) || nodes(branch).contains(&&*first)
+            branch.action == Some(first) || nodes(branch).contains(&first)
         };
         let mut those = (0..branches.len()).filter(|at| is_it(&branches[*at]));
         if let (Some(branch), None) = (those.next(), those.next()) {

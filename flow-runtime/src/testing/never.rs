@@ -60,7 +60,7 @@ impl fmt::Display for Never {
 
 impl Error for Never {}
 
-/// The races of a run in which no script says which branch is the first one, by their steps.
+/// The races of a run, by their steps.
 #[derive(Debug, Default)]
 pub(super) struct Races(HashMap<String, Race>);
 
@@ -68,6 +68,8 @@ pub(super) struct Races(HashMap<String, Race>);
 struct Race {
     /// The nodes of each branch that may still be done.
     branches: Vec<Vec<u16>>,
+    /// True if a script says which branch is the first one, so that no other one runs.
+    is_decided: bool,
 }
 
 /// What else can end a visit.
@@ -83,13 +85,19 @@ pub(super) enum Beside {
 }
 
 impl Races {
-    /// Notes that a race begins.
-    pub(super) fn begin(&mut self, race: &Frame<'_>, branches: &[RaceBranch<'_>]) {
+    /// Notes that a race begins, and whether a script decides it.
+    pub(super) fn begin(
+        &mut self,
+        race: &Frame<'_>,
+        branches: &[RaceBranch<'_>],
+        is_decided: bool,
+    ) {
         let branches = branches.iter().map(|branch| branch.nodes.to_vec());
-        let race_of = Race {
+        let begun = Race {
             branches: branches.collect(),
+            is_decided,
         };
-        self.0.insert(race.place().step, race_of);
+        self.0.insert(race.place().step, begun);
     }
 
     /// Notes that a visit is never done, and with it the branch of a race.
@@ -101,16 +109,18 @@ impl Races {
         let mut frame = visit;
         while let Some(around) = frame.around() {
             if frame.is_branch() {
-                let Some(race) = self.0.get_mut(&around.place().step) else {
-                    beside = Beside::Failure;
-                    frame = around;
-                    continue;
-                };
-                race.branches.retain(|nodes| !is_at(frame, nodes));
-                if !race.branches.is_empty() {
-                    return Beside::Branch;
+                match self.0.get_mut(&around.place().step) {
+                    None => beside = Beside::Failure,
+                    Some(race) if race.is_decided => {}
+                    Some(race) => {
+                        race.branches.retain(|nodes| !is_at(frame, nodes));
+                        return if race.branches.is_empty() {
+                            Beside::NoBranch(around.path().to_string())
+                        } else {
+                            Beside::Branch
+                        };
+                    }
                 }
-                return Beside::NoBranch(around.path().to_string());
             }
             frame = around;
         }

@@ -5,13 +5,13 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::engine::{self, Drive, Step};
-use crate::error::BoxError;
+use crate::engine::{self, Drive, Failure, Step};
 use crate::testing::engine::{ScriptedEngine, Seen};
 use crate::testing::scripts::{Does, Of, Script, Scripts, short_name};
 #[cfg(feature = "stored")]
 use crate::testing::visited::WithValues;
 use crate::testing::visited::{NoValues, ScriptedRun, Visited};
+use crate::visit::IntoFailure;
 
 #[cfg(doc)]
 use crate::testing::Never;
@@ -170,24 +170,26 @@ impl<V> Scripted<V> {
     /// Like [`node`](Scripted::node), for a node that may fail. An error stands for that of the
     /// node's last attempt: it follows the edge `"error"`, or ends the run. A
     /// [`TimedOut`](crate::TimedOut) is a timeout of the node, and [`Never`] a visit that is never done.
-    pub fn try_node<N: Step + 'static, E: Into<BoxError>>(
+    pub fn try_node<N: Step + 'static, E: IntoFailure>(
         self,
         script: impl Fn(&Visited) -> Result<N::Outcome, E> + Send + Sync + 'static,
     ) -> Self {
         let written = format!(".try_node::<{}, _>(…)", short_name::<N>());
-        self.script::<N>(None, written, move |visit| script(visit).map_err(E::into))
+        self.script::<N>(None, written, move |visit| {
+            script(visit).map_err(E::into_failure)
+        })
     }
 
     /// Like [`try_node`](Scripted::try_node), but only for the node with this
     /// [path](Scripted::node_at).
-    pub fn try_node_at<N: Step + 'static, E: Into<BoxError>>(
+    pub fn try_node_at<N: Step + 'static, E: IntoFailure>(
         self,
         path: &str,
         script: impl Fn(&Visited) -> Result<N::Outcome, E> + Send + Sync + 'static,
     ) -> Self {
         let written = format!(".try_node_at::<{}, _>({path:?}, …)", short_name::<N>());
         self.script::<N>(Some(path), written, move |visit| {
-            script(visit).map_err(E::into)
+            script(visit).map_err(E::into_failure)
         })
     }
 
@@ -260,12 +262,12 @@ impl<V> Scripted<V> {
     /// assert_eq!(run.nodes(), ["asked", "fast_model"]);
     /// # }
     /// ```
-    pub fn first<B: Into<String>>(
+    pub fn first(
         self,
         path: &str,
-        script: impl Fn(&Visited) -> B + Send + Sync + 'static,
+        script: impl Fn(&Visited) -> &'static str + Send + Sync + 'static,
     ) -> Self {
-        let does = Does::First(Arc::new(move |visit| script(visit).into()));
+        let does = Does::First(Arc::new(script));
         let written = format!(".first({path:?}, …)");
         self.add(Of::Race(path.to_owned()), does, written)
     }
@@ -317,7 +319,7 @@ impl<V> Scripted<V> {
         self,
         path: Option<&str>,
         written: String,
-        script: impl Fn(&Visited) -> Result<N::Outcome, BoxError> + Send + Sync + 'static,
+        script: impl Fn(&Visited) -> Result<N::Outcome, Failure> + Send + Sync + 'static,
     ) -> Self {
         let script: Script<N> = Script(Box::new(script));
         let node = TypeId::of::<N>();

@@ -3,8 +3,7 @@
 use std::any::{Any, TypeId, type_name};
 use std::sync::Arc;
 
-use crate::engine::Step;
-use crate::error::BoxError;
+use crate::engine::{Failure, Step};
 use crate::testing::visited::Visited;
 
 /// The scripts, in the order in which they were written.
@@ -46,15 +45,15 @@ pub(super) enum Does {
     First(Arc<First>),
 }
 
-type First = dyn Fn(&Visited) -> String + Send + Sync;
+type First = dyn Fn(&Visited) -> &'static str + Send + Sync;
 
 /// The script of the node `N`.
 pub(super) struct Script<N: Step>(pub(super) Box<Run<N>>);
 
-type Run<N> = dyn Fn(&Visited) -> Result<<N as Step>::Outcome, BoxError> + Send + Sync;
+type Run<N> = dyn Fn(&Visited) -> Result<<N as Step>::Outcome, Failure> + Send + Sync;
 
 impl<N: Step> Script<N> {
-    pub(super) fn run(&self, visit: &Visited) -> Result<N::Outcome, BoxError> {
+    pub(super) fn run(&self, visit: &Visited) -> Result<N::Outcome, Failure> {
         (self.0)(visit)
     }
 }
@@ -109,7 +108,7 @@ impl Scripts {
     }
 
     /// The branch that is the first one at a visit to a race. `None` if no script says so.
-    pub(super) fn first(&self, visit: &Visited, used: &mut Used) -> Option<String> {
+    pub(super) fn first(&self, visit: &Visited, used: &mut Used) -> Option<&'static str> {
         match self.use_at(visit.path(), Of::Race, used)? {
             Does::First(first) => Some(first(visit)),
             Does::Script(_) | Does::Itself => None,
