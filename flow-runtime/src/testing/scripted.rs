@@ -22,9 +22,9 @@ use crate::testing::Never;
 /// often the node was visited before. Scripted nodes have no retries, timeouts or fallbacks.
 ///
 /// A wait between nodes returns immediately. A question is answered by the script of its type. A
-/// signal that has a script comes immediately; no other signal ever comes. What is [`Never`] done
-/// [times out](Never) at once. [`first`](Scripted::first) says which branch of a race is the first one.
-/// Undo nodes are scripted like all others.
+/// signal that has a script comes immediately; no other signal ever comes. A script returns [`Never`]
+/// for who is too late. [`first`](Scripted::first) says which branch of a race is the first one. Undo
+/// nodes are scripted like all others.
 ///
 /// Each script has to be used: a run that does not visit its node fails the test, unless the script
 /// [may be unused](Scripted::may_be_unused). If a node is scripted twice, the last script counts.
