@@ -1,8 +1,8 @@
 //! The clock for times that are stored.
 
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::{self, Duration, SystemTime};
 
 use flow_store::{Store, StoreError, to_ms};
 use tokio::time::Instant;
@@ -15,6 +15,20 @@ const LOOK_AT_CLOCK: Duration = Duration::from_secs(1);
 
 /// The interval at which a store is asked for the time.
 const ASK_STORE: Duration = Duration::from_secs(10);
+
+/// The time by tokio's clock. Every tokio runtime of the process that does not pause its clock has the
+/// same time, and so have all uses in one that does.
+pub(crate) fn of_tokio() -> SystemTime {
+    static BEGAN: LazyLock<(SystemTime, time::Instant)> =
+        LazyLock::new(|| (SystemTime::now(), time::Instant::now()));
+    let (began, instant) = *BEGAN;
+    let now = Instant::now().into_std();
+    match now.checked_duration_since(instant) {
+        Some(since) => began + since,
+        // A test had paused tokio's clock before.
+        None => began - instant.duration_since(now),
+    }
+}
 
 /// A duration in milliseconds.
 pub(crate) fn millis(duration: Duration) -> u64 {

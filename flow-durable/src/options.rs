@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::clock::Clock;
+use super::clock::{Clock, of_tokio};
 use super::engine::Durable;
 use super::parts::Part;
 use flow_runtime::engine::AnyFlow;
@@ -164,10 +164,44 @@ impl RuntimeOptions {
         self.look_every.is_some() || self.at_once.is_some() || !self.at_once_of.is_empty()
     }
 
-    /// Sets the clock for times that are stored: leases, waits and timeouts. Useful in tests.
+    /// Sets the clock for times that are stored: leases, waits and timeouts. For tests, see also
+    /// [`tokio_clock`](RuntimeOptions::tokio_clock).
     pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         self.clock = Arc::new(clock);
         self
+    }
+
+    /// Lets the times that are stored follow tokio's, which a test can pause and advance. A test then has
+    /// one clock: stored waits, timeouts of questions and leases end when tokio's time has passed.
+    /// While that is not paused, it is the system's clock, apart from changes to it since the process
+    /// began. All runtimes of a test have the same time.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use flow_durable::{MemoryStore, Runtime, RuntimeError, RuntimeOptions, StartOptions, Status};
+    /// use flow_runtime::prelude::*;
+    ///
+    /// flow! {
+    ///     Later() -> () {
+    ///         start >> wait(2d) >> end;
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)] async fn main() -> Result<(), RuntimeError> {
+    /// let runtime = Runtime::with_options(MemoryStore::new(), RuntimeOptions::new().tokio_clock());
+    /// runtime.register(Later::new())?;
+    /// let executions = runtime.executions();
+    /// let execution = executions.start::<Later>(LaterInput {}, StartOptions::new()).await?;
+    /// tokio::time::sleep(Duration::from_secs(47 * 60 * 60)).await;
+    /// assert_eq!(executions.get(execution.id()).await?.status(), Status::Paused);
+    /// tokio::time::sleep(Duration::from_secs(2 * 60 * 60)).await;
+    /// assert_eq!(executions.get(execution.id()).await?.status(), Status::Completed);
+    /// # Ok(()) }
+    /// ```
+    pub fn tokio_clock(self) -> Self {
+        self.clock(of_tokio)
     }
 
     /// Loads the versions of flows on which stored executions started, from the structures in the

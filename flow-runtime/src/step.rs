@@ -5,6 +5,12 @@ use std::any::type_name;
 use crate::policy::Policy;
 
 /// A node that is one step: a function, or a type with `exec`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a node that is one step",
+    label = "not a function or type with `#[node]`",
+    note = "a function, or a type with `exec`, becomes such a node by `#[node]`",
+    note = "a flow has steps of its own: in a test, script the nodes inside it"
+)]
 pub trait Step {
     /// The type that it returns when it succeeds.
     type Outcome: Send;

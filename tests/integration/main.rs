@@ -36,6 +36,7 @@ mod races;
 mod retry_and_fallback;
 mod retry_if;
 mod scripted;
+mod scripted_ends;
 mod signals;
 mod state;
 mod step_ids;

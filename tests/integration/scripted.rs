@@ -147,12 +147,6 @@ async fn a_question_that_nobody_answers_fails_the_test() {
     let _ = accepts().run(&Sale::new(), offer()).await;
 }
 
-#[test]
-#[should_panic(expected = "`judge` has a script already")]
-fn a_node_has_one_script() {
-    let _ = accepts().node::<judge>(|_| Verdict::Rejected);
-}
-
 #[node(writes = size)]
 fn measure(word: &str) -> usize {
     word.len()

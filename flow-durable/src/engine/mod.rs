@@ -16,8 +16,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use flow_runtime::engine::{
-    Engine, ExternalType, Failed, Hooks, Path, Place, Run, SameOrder, Saved, Scope, Step, StepKey,
-    Stored, Visit, carry_out, finish_under_way, to_json_text, unchanged,
+    Engine, ExternalType, Failed, Hooks, Path, Place, RaceBranch, Run, SameOrder, Saved, Scope,
+    Step, StepKey, Stored, Visit, carry_out, finish_under_way, to_json_text, unchanged,
 };
 use flow_runtime::{EventKind, FlowError, NodeError, RunId, RunOptions};
 use flow_spec::{DEFAULT_ACTION, short_name};
@@ -381,7 +381,7 @@ impl Hooks for Durable {
         Ok(())
     }
 
-    fn race_started(&self, scope: &Scope<'_>, branches: &[&[u16]]) -> Option<usize> {
+    fn race_started(&self, scope: &Scope<'_>, branches: &[RaceBranch<'_>]) -> Option<usize> {
         if !self.journal.replaying(Replay::has_records) {
             return None;
         }
@@ -395,7 +395,7 @@ impl Hooks for Durable {
         };
         let branches = branches.iter();
         let branches: Vec<Vec<String>> = branches
-            .map(|nodes| nodes.iter().map(step).collect())
+            .map(|branch| branch.nodes.iter().map(step).collect())
             .collect();
         self.journal.first_branch(&scope.frame().place(), &branches)
     }

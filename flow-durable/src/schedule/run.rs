@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use futures_util::future::join_all;
 use jiff::Timestamp;
 
+use crate::clock::of_tokio;
 use crate::error::RuntimeError;
 use crate::execution::Execution;
 use crate::runtime::Runtime;
@@ -172,10 +173,17 @@ impl Schedules {
         self
     }
 
-    /// Sets the clock that tells the current time, for tests. Sleeping uses tokio's clock.
+    /// Sets the clock that tells the current time, for tests. Sleeping uses tokio's clock: see also
+    /// [`tokio_clock`](Schedules::tokio_clock).
     pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         self.clock = Arc::new(clock);
         self
+    }
+
+    /// Lets the current time follow tokio's, which a test can pause and advance: see
+    /// [`RuntimeOptions::tokio_clock`](crate::RuntimeOptions::tokio_clock).
+    pub fn tokio_clock(self) -> Self {
+        self.clock(of_tokio)
     }
 
     /// The schedules, in the order in which they were added.

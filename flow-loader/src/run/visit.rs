@@ -6,7 +6,7 @@ use std::sync::Arc;
 use flow_runtime::__private::{
     Limit, begin_flow, commit_visits, is_deadline, node_error, under_way, undo_failed, undo_visits,
 };
-use flow_runtime::engine::{Failed, Scope, StateHooks, Unstorable, Visit};
+use flow_runtime::engine::{Failed, RaceBranch, Scope, StateHooks, Unstorable, Visit};
 use flow_spec::{DEFAULT_ACTION, Take};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -271,7 +271,7 @@ fn visit_part<'s, E: LoadedEngine>(
                 let Place::Loop(cells) = place else {
                     unreachable!("a race is not directly inside a fork")
                 };
-                let raced = race(level, engine, scope, branches, cells).await;
+                let raced = race(level, engine, scope, node, branches, cells).await;
                 let action = told(engine, scope, raced)?;
                 Ok(node.route_of(action))
             }
@@ -475,14 +475,22 @@ async fn race<E: LoadedEngine>(
     level: &Arc<Level>,
     engine: &E,
     scope: &Scope<'_>,
+    node: &Node,
     branches: &[Branch],
     cells: &mut Cells,
 ) -> Result<usize, Failed> {
     let nodes =
         |branch: &Branch| -> Vec<u16> { branch.chain.iter().map(|at| at.0 as u16).collect() };
     let nodes: Vec<Vec<u16>> = branches.iter().map(nodes).collect();
-    let nodes: Vec<&[u16]> = nodes.iter().map(Vec::as_slice).collect();
-    let recorded = engine.race_started(scope, &nodes);
+    let begun = branches
+        .iter()
+        .zip(&nodes)
+        .map(|(branch, nodes)| RaceBranch {
+            nodes,
+            action: branch.action.map(|action| &*node.routes[action].action),
+        });
+    let begun: Vec<RaceBranch<'_>> = begun.collect();
+    let recorded = engine.race_started(scope, &begun);
     let mut own = states_of_branches(level, branches, cells);
     let (winner, action) = {
         let base: &Cells = cells;

@@ -364,11 +364,11 @@ pub trait Hooks: Send + Sync {
         }
     }
 
-    /// Called when the race at the current node begins, with the indices of the nodes in each of its
-    /// branches. Returns the number of the branch that was the first one in an earlier run, in which
-    /// case only this branch runs. By default, that is not known.
+    /// Called when the race at the current node begins, with its branches. Returns the number of the
+    /// branch that is known to be the first one, from 0: then only this branch runs. An engine that
+    /// runs a flow again returns that of the earlier run. By default, it is not known.
     #[inline]
-    fn race_started(&self, scope: &Scope<'_>, branches: &[&[u16]]) -> Option<usize> {
+    fn race_started(&self, scope: &Scope<'_>, branches: &[RaceBranch<'_>]) -> Option<usize> {
         let _ = (scope, branches);
         None
     }
@@ -455,6 +455,16 @@ pub trait Hooks: Send + Sync {
         let _ = end;
         scope.leave();
     }
+}
+
+/// A branch of a race.
+#[derive(Debug, Clone, Copy)]
+pub struct RaceBranch<'a> {
+    /// The indices of its nodes.
+    pub nodes: &'a [u16],
+    /// The action that the race takes if this branch is the first one. `None` if the last node of the
+    /// branch decides it.
+    pub action: Option<&'a str>,
 }
 
 /// A loop whose items may run elsewhere, in parts.
@@ -550,15 +560,7 @@ pub trait StateHooks<S>: Hooks {
     where
         S: Send + 'static,
     {
-        let kept = undoable.kept();
-        let unknown = || {
-            NodeError::new(
-                scope.frame().path().to_string(),
-                1,
-                Failure::Returned(OTHER_FLOW.into()),
-            )
-        };
-        let kept = kept.ok_or_else(|| unknown().into());
+        let kept = kept_values(scope, undoable);
         async move { kept }
     }
 
@@ -631,6 +633,14 @@ pub fn not_undoable<'a>(
     let path = scope.frame().path().to_string();
     let error = NodeError::new(path, 1, Failure::Returned(reason.into()));
     ready(Err(error.into())).boxed()
+}
+
+/// The values that were kept for a visit, if they are those of the state `S`.
+pub(crate) fn kept_values<S: 'static>(scope: &Scope<'_>, undoable: Undoable) -> Result<S, Failed> {
+    undoable.kept().ok_or_else(|| {
+        let path = scope.frame().path().to_string();
+        NodeError::new(path, 1, Failure::Returned(OTHER_FLOW.into())).into()
+    })
 }
 
 /// The reason for values that another flow has kept.

@@ -37,8 +37,8 @@ pub use crate::engine::undo::{
 #[cfg(feature = "stored")]
 pub use crate::engine::until_cancelled;
 pub use crate::engine::{
-    Drive, Engine, FlowInfo, Hooks, Scope, Spread, StateHooks, Step, StepKey, loop_started,
-    spread_results,
+    Drive, Engine, FlowInfo, Hooks, RaceBranch, Scope, Spread, StateHooks, Step, StepKey,
+    loop_started, spread_results,
 };
 pub use crate::error::{Failed, FlowError};
 pub use crate::flow::{Flow, Route, Running, Target};

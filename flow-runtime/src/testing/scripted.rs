@@ -1,17 +1,20 @@
 //! Scripts for the nodes of a run.
 
-use std::any::{Any, TypeId, type_name};
-use std::collections::HashMap;
+use std::any::TypeId;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::engine::{self, Drive, Step};
-use crate::error::BoxError;
-use crate::testing::engine::ScriptedEngine;
+use crate::engine::{self, Drive, Failure, Step};
+use crate::testing::engine::{ScriptedEngine, Seen};
+use crate::testing::scripts::{Does, Of, Script, Scripts, short_name};
 #[cfg(feature = "stored")]
 use crate::testing::visited::WithValues;
 use crate::testing::visited::{NoValues, ScriptedRun, Visited};
+use crate::visit::IntoFailure;
+
+#[cfg(doc)]
+use crate::testing::Never;
 
 /// Runs flows with some of their nodes replaced by scripts of a test.
 ///
@@ -19,7 +22,12 @@ use crate::testing::visited::{NoValues, ScriptedRun, Visited};
 /// often the node was visited before. Scripted nodes have no retries, timeouts or fallbacks.
 ///
 /// A wait between nodes returns immediately. A question is answered by the script of its type. A
-/// signal that has a script comes immediately; no other signal ever comes.
+/// signal that has a script comes immediately; no other signal ever comes. A script returns [`Never`]
+/// for who is too late. [`first`](Scripted::first) says which branch of a race is the first one. Undo
+/// nodes are scripted like all others.
+///
+/// Each script has to be used: a run that does not visit its node fails the test, unless the script
+/// [may be unused](Scripted::may_be_unused). If a node is scripted twice, the last script counts.
 ///
 /// # Examples
 ///
@@ -63,47 +71,6 @@ pub struct Scripted<V = NoValues> {
     values: PhantomData<V>,
 }
 
-/// The scripts, by the types of the nodes.
-#[derive(Default, Clone)]
-pub(super) struct Scripts {
-    /// Each is a [`Script`] of the node. With a path, it applies only to the node there.
-    by_node: HashMap<(TypeId, Option<String>), Arc<dyn Any + Send + Sync>>,
-    /// True if nodes without a script fail the test.
-    is_strict: bool,
-}
-
-/// The script of the node `N`.
-pub(super) struct Script<N: Step>(Box<Run<N>>);
-
-type Run<N> = dyn Fn(&Visited) -> Result<<N as Step>::Outcome, BoxError> + Send + Sync;
-
-impl<N: Step> Script<N> {
-    pub(super) fn run(&self, visit: &Visited) -> Result<N::Outcome, BoxError> {
-        (self.0)(visit)
-    }
-}
-
-/// The way to run a node.
-pub(super) enum Found {
-    Script(Arc<dyn Any + Send + Sync>),
-    /// The node itself runs, without a script.
-    Itself,
-    /// The node has no script but should have one.
-    Missing,
-}
-
-impl Scripts {
-    pub(super) fn find<N: Step + 'static>(&self, path: &str) -> Found {
-        let of = TypeId::of::<N>();
-        let there = self.by_node.get(&(of, Some(path.to_owned())));
-        match there.or_else(|| self.by_node.get(&(of, None))) {
-            Some(script) => Found::Script(script.clone()),
-            None if self.is_strict => Found::Missing,
-            None => Found::Itself,
-        }
-    }
-}
-
 impl Scripted {
     /// Creates an empty set of scripts. Nodes without a script run.
     pub fn new() -> Self {
@@ -113,12 +80,11 @@ impl Scripted {
         }
     }
 
-    /// Creates an empty set of scripts. A node without a script fails the test.
+    /// Creates an empty set of scripts. A node without a script fails the test, unless it is
+    /// [`real`](Scripted::real).
     pub fn strict() -> Self {
-        let scripts = Scripts {
-            is_strict: true,
-            ..Scripts::default()
-        };
+        let mut scripts = Scripts::default();
+        scripts.is_strict = true;
         Scripted {
             scripts: Arc::new(scripts),
             values: PhantomData,
@@ -184,41 +150,188 @@ impl<V> Scripted<V> {
         self,
         script: impl Fn(&Visited) -> N::Outcome + Send + Sync + 'static,
     ) -> Self {
-        self.add::<N>(None, move |visit| Ok(script(visit)))
+        let written = format!(".node::<{}>(…)", short_name::<N>());
+        self.script::<N>(None, written, move |visit| Ok(script(visit)))
     }
 
     /// Like [`node`](Scripted::node), but only for the node with this path, such as
-    /// `orders.payment.charge`. For a node that a flow contains more than once.
+    /// `orders.payment.charge`. For a node that a flow contains more than once. The path of an item of
+    /// a loop ends with its index, as in `report.summaries[3]`; without the index, it is that of all
+    /// items. That of an undo node ends with `!undo`, as in `orders.charge!undo`.
     pub fn node_at<N: Step + 'static>(
         self,
         path: &str,
         script: impl Fn(&Visited) -> N::Outcome + Send + Sync + 'static,
     ) -> Self {
-        self.add::<N>(Some(path.to_owned()), move |visit| Ok(script(visit)))
+        let written = format!(".node_at::<{}>({path:?}, …)", short_name::<N>());
+        self.script::<N>(Some(path), written, move |visit| Ok(script(visit)))
     }
 
     /// Like [`node`](Scripted::node), for a node that may fail. An error stands for that of the
-    /// node's last attempt: it follows the edge `"error"`, or ends the run.
-    pub fn try_node<N: Step + 'static, E: Into<BoxError>>(
+    /// node's last attempt: it follows the edge `"error"`, or ends the run. A
+    /// [`TimedOut`](crate::TimedOut) is a timeout of the node, and [`Never`] a visit that is never done.
+    pub fn try_node<N: Step + 'static, E: IntoFailure>(
         self,
         script: impl Fn(&Visited) -> Result<N::Outcome, E> + Send + Sync + 'static,
     ) -> Self {
-        self.add::<N>(None, move |visit| script(visit).map_err(E::into))
+        let written = format!(".try_node::<{}, _>(…)", short_name::<N>());
+        self.script::<N>(None, written, move |visit| {
+            script(visit).map_err(E::into_failure)
+        })
     }
 
-    fn add<N: Step + 'static>(
-        mut self,
-        path: Option<String>,
-        script: impl Fn(&Visited) -> Result<N::Outcome, BoxError> + Send + Sync + 'static,
+    /// Like [`try_node`](Scripted::try_node), but only for the node with this
+    /// [path](Scripted::node_at).
+    pub fn try_node_at<N: Step + 'static, E: IntoFailure>(
+        self,
+        path: &str,
+        script: impl Fn(&Visited) -> Result<N::Outcome, E> + Send + Sync + 'static,
+    ) -> Self {
+        let written = format!(".try_node_at::<{}, _>({path:?}, …)", short_name::<N>());
+        self.script::<N>(Some(path), written, move |visit| {
+            script(visit).map_err(E::into_failure)
+        })
+    }
+
+    /// Runs the node itself, also if the scripts are [strict](Scripted::strict) or the node was
+    /// scripted before.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use flow_runtime::prelude::*;
+    /// use flow_runtime::testing::Scripted;
+    ///
+    /// #[node(writes = total)]
+    /// async fn fetch_total(order: &u32) -> u64 {
+    ///     unreachable!("a scripted run asks no server for order {order}")
+    /// }
+    ///
+    /// #[node(writes = reduced)]
+    /// fn reduce(total: &u64) -> u64 {
+    ///     total - total / 10
+    /// }
+    ///
+    /// flow! {
+    ///     Price(order: u32) -> (reduced: u64) {
+    ///         start >> fetch_total >> reduce >> end;
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
+    /// let scripted = Scripted::strict().node::<fetch_total>(|_| 30).real::<reduce>();
+    /// let run = scripted.run(&Price::new(), PriceInput { order: 7 }).await;
+    /// assert_eq!(run.result().unwrap().reduced, 27);
+    /// # }
+    /// ```
+    pub fn real<N: Step + 'static>(self) -> Self {
+        let written = format!(".real::<{}>()", short_name::<N>());
+        self.add(Of::Node(TypeId::of::<N>()), Does::Itself, written)
+    }
+
+    /// Says which branch is the first one at each visit to the race with this path, such as
+    /// `orders.outcome`. The script returns the action of the branch, or the name of one of its
+    /// steps. Only this branch runs, so that no time decides.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use flow_runtime::prelude::*;
+    /// use flow_runtime::testing::Scripted;
+    ///
+    /// #[node(writes = answer)]
+    /// async fn fast_model(question: &str) -> String {
+    ///     format!("{question} Yes.")
+    /// }
+    ///
+    /// flow! {
+    ///     Ask(question: String) -> (answer: Option<String>) {
+    ///         node asked: first { fast_model, wait(10s) => "late" };
+    ///
+    ///         start >> asked >> end;
+    ///         asked - "late" >> end("late");
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
+    /// let input = || AskInput { question: "Is it late?".into() };
+    /// let run = Scripted::new().first("ask.asked", |_| "late").run(&Ask::new(), input()).await;
+    /// assert_eq!(run.result().unwrap().end, AskEnd::Late);
+    ///
+    /// let run = Scripted::new().first("ask.asked", |_| "fast_model").run(&Ask::new(), input()).await;
+    /// assert_eq!(run.nodes(), ["asked", "fast_model"]);
+    /// # }
+    /// ```
+    pub fn first(
+        self,
+        path: &str,
+        script: impl Fn(&Visited) -> &'static str + Send + Sync + 'static,
+    ) -> Self {
+        let does = Does::First(Arc::new(script));
+        let written = format!(".first({path:?}, …)");
+        self.add(Of::Race(path.to_owned()), does, written)
+    }
+
+    /// Lets runs leave the scripts so far unused: those that several tests share, each of which visits
+    /// some of the nodes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use flow_runtime::prelude::*;
+    /// use flow_runtime::testing::Scripted;
+    ///
+    /// #[node(writes = total)]
+    /// async fn fetch_total(order: &u32) -> Result<u64, String> {
+    ///     Err(format!("no server is there to ask for order {order}"))
+    /// }
+    ///
+    /// #[node]
+    /// async fn charge(total: &u64) -> Result<(), String> {
+    ///     Err(format!("no bank is there to charge {total}"))
+    /// }
+    ///
+    /// flow! {
+    ///     Payment(order: u32) -> () {
+    ///         start >> fetch_total >> charge >> end;
+    ///         fetch_total - "error" >> end("unknown");
+    ///     }
+    /// }
+    ///
+    /// /// An order that is paid.
+    /// fn paid() -> Scripted {
+    ///     Scripted::strict().node::<fetch_total>(|_| 30).node::<charge>(|_| ()).may_be_unused()
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
+    /// // This script replaces the earlier one. That of `charge` is not used here.
+    /// let scripted = paid().try_node::<fetch_total, _>(|_| Err("no such order"));
+    /// let run = scripted.run(&Payment::new(), PaymentInput { order: 7 }).await;
+    /// assert_eq!(run.result().unwrap().end, PaymentEnd::Unknown);
+    /// # }
+    /// ```
+    pub fn may_be_unused(mut self) -> Self {
+        Arc::make_mut(&mut self.scripts).may_be_unused();
+        self
+    }
+
+    fn script<N: Step + 'static>(
+        self,
+        path: Option<&str>,
+        written: String,
+        script: impl Fn(&Visited) -> Result<N::Outcome, Failure> + Send + Sync + 'static,
     ) -> Self {
         let script: Script<N> = Script(Box::new(script));
-        let scripts = Arc::make_mut(&mut self.scripts);
-        let key = (TypeId::of::<N>(), path);
-        assert!(
-            scripts.by_node.insert(key, Arc::new(script)).is_none(),
-            "`{}` has a script already",
-            short_name::<N>()
-        );
+        let node = TypeId::of::<N>();
+        let of = match path {
+            None => Of::Node(node),
+            Some(path) => Of::NodeAt(node, path.to_owned()),
+        };
+        self.add(of, Does::Script(Arc::new(script)), written)
+    }
+
+    fn add(mut self, of: Of, does: Does, written: String) -> Self {
+        Arc::make_mut(&mut self.scripts).add(of, does, written);
         self
     }
 
@@ -226,7 +339,11 @@ impl<V> Scripted<V> {
     ///
     /// # Panics
     ///
-    /// A node has no script, and the scripts are [strict](Scripted::strict).
+    /// - A node has no script, and the scripts are [strict](Scripted::strict); or nobody answers a
+    ///   question.
+    /// - A script was not used, and does not say that it [may be](Scripted::may_be_unused).
+    /// - A visit is [`Never`] done, and nothing else ends it.
+    /// - A race has no such branch as its script says, or several.
     pub async fn run<F>(&self, flow: &F, input: F::Input) -> ScriptedRun<F::Output>
     where
         F: Drive<ScriptedEngine<V>>,
@@ -234,20 +351,34 @@ impl<V> Scripted<V> {
     {
         let engine = ScriptedEngine::new(self.scripts.clone());
         let result = engine::run(flow, &engine, input).await;
-        let (visits, missing) = engine.into_visits();
-        if let Some(missing) = missing {
-            panic!("{missing}");
+        let Seen {
+            visits,
+            mistake,
+            used,
+            ..
+        } = engine.into_seen();
+        if let Some(mistake) = mistake {
+            panic!("{mistake}");
         }
-        ScriptedRun { result, visits }
+        let run = ScriptedRun { result, visits };
+        let unused = self.scripts.unused(&used);
+        assert!(unused.is_empty(), "{}", unused_text::<F, _>(&unused, &run));
+        run
     }
 }
 
-/// The name of a type without the modules around it.
-pub(super) fn short_name<T>() -> &'static str {
-    let name = type_name::<T>();
-    let end = name.find('<').unwrap_or(name.len());
-    let start = name[..end].rfind("::").map_or(0, |at| at + 2);
-    &name[start..]
+/// The message for scripts that were not used.
+fn unused_text<F: Drive<E>, E>(unused: &[&str], run: &ScriptedRun<F::Output>) -> String {
+    let (nodes, scripts) = (run.nodes().join(", "), unused.join(", "));
+    let failed = match &run.result {
+        Ok(_) => String::new(),
+        Err(error) => format!(", and failed: {error:#}"),
+    };
+    format!(
+        "a run of `{}` did not use {scripts}: it visited {nodes}{failed}\n\
+         help: leave out what this run does not visit; or add `.may_be_unused()` behind scripts that several tests share",
+        F::NAME
+    )
 }
 
 impl<V> Clone for Scripted<V> {
@@ -262,7 +393,7 @@ impl<V> Clone for Scripted<V> {
 impl<V> fmt::Debug for Scripted<V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scripted")
-            .field("scripts", &self.scripts.by_node.len())
+            .field("scripts", &self.scripts.len())
             .field("is_strict", &self.scripts.is_strict)
             .finish()
     }

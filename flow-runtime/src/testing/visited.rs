@@ -30,8 +30,9 @@ impl<O> ScriptedRun<O> {
         self.result
     }
 
-    /// The visits to nodes, in the order in which they began. Forks and loops are nodes too, and so
-    /// are the branches of a fork and the items of a loop.
+    /// The visits to nodes, in the order in which they began. Forks, races and loops are nodes too, and
+    /// so are the steps of branches, the items of a loop, and undo nodes. The path of an undo node is
+    /// that of the visit that it takes back and `!undo`, such as `orders.charge!undo`.
     pub fn visits(&self) -> &[Visited] {
         &self.visits
     }
@@ -52,6 +53,7 @@ impl<O> ScriptedRun<O> {
 pub struct Visited {
     pub(super) path: String,
     pub(super) number: u32,
+    pub(super) item: Option<u32>,
     #[cfg(feature = "stored")]
     pub(super) values: Option<crate::json::Saved>,
 }
@@ -73,9 +75,15 @@ impl Visited {
         self.number
     }
 
+    /// The index of the item, from 0, if the visit belongs to an item of a loop. In nested loops, the
+    /// index in the innermost one.
+    pub fn item(&self) -> Option<u32> {
+        self.item
+    }
+
     /// The value of a key of the flow when the visit began. `None` if it had none. Values are kept
     /// only [with values](super::Scripted::with_values), and only for the nodes of flows, not for
-    /// branches and items.
+    /// branches and items. An undo node has the values that it may read.
     ///
     /// # Panics
     ///

@@ -67,10 +67,19 @@ impl Visit<'_> {
             (quote_spanned!(site=> ::core::primitive::usize), action)
         });
         let node = &self.emit.names.node;
-        let nodes = branches.iter().map(|Branch { plan, .. }| {
+        let begun = branches.iter().map(|Branch { plan, .. }| {
             let nodes = plan.chain.iter();
             let nodes = nodes.map(|&id| node_variant(&self.plan.instances[id]));
-            quote_spanned!(site=> &[#(#node::#nodes as ::core::primitive::u16),*])
+            let action = if self.plan.decides(plan) {
+                quote_spanned!(site=> #rt::None)
+            } else {
+                let action = self.plan.action_of_race(plan, DEFAULT_ACTION);
+                let action = action.and_then(|index| self.plan.actions(self.node).nth(index));
+                quote_spanned!(site=> #rt::Some(#action))
+            };
+            quote_spanned! {site=>
+                #rt::RaceBranch { nodes: &[#(#node::#nodes as ::core::primitive::u16),*], action: #action }
+            }
         });
         let may_undo = self.may_undo_in(branches);
         let polled = branches.iter().enumerate().map(|(number, Branch { run, .. })| {
@@ -105,7 +114,7 @@ impl Visit<'_> {
             raced
         };
         quote_spanned! {site=>
-            let __recorded = #rt::Hooks::race_started(__engine, __scope, &[#(#nodes),*]);
+            let __recorded = #rt::Hooks::race_started(__engine, __scope, &[#(#begun),*]);
             #pinned
             #raced
         }
