@@ -108,6 +108,7 @@ impl Shared {
             concurrency: None,
             halted: None,
             take_overs: None,
+            cancelled_ms: None,
         };
         let of = parent.id;
         let created = self.store.create_part(of, parent.fence, row, records);
@@ -189,7 +190,9 @@ impl Shared {
                 let reason = format!("it was cancelled: {text}");
                 PartResult::Ended(self.ended_part(part, path, &reason))
             }
-            Status::Queued | Status::Running | Status::Paused => PartResult::UnderWay,
+            Status::Queued | Status::Running | Status::Paused | Status::Cancelling => {
+                PartResult::UnderWay
+            }
         })
     }
 
@@ -333,7 +336,9 @@ impl Shared {
             match row.map_err(RuntimeError::of(*id))?.map(|row| row.status) {
                 Some(Status::Completed) => {}
                 None | Some(Status::Failed | Status::Cancelled) => return Ok(true),
-                Some(Status::Queued | Status::Running | Status::Paused) => all_over = false,
+                Some(Status::Queued | Status::Running | Status::Paused | Status::Cancelling) => {
+                    all_over = false;
+                }
             }
         }
         Ok(all_over && !parts.is_empty())
