@@ -221,7 +221,7 @@ impl Execution {
     /// An execution that is [`Cancelling`](Status::Cancelling) waits for nobody: it is returned when
     /// it is over. If this process does not have its flow, another one has to undo it. If none has
     /// taken it for the time of two [leases](crate::RuntimeOptions::lease) and two
-    /// [looks for work](crate::RuntimeOptions::look_for_work_every), this is the error
+    /// [looks for work](crate::RuntimeOptions::look_for_work), this is the error
     /// [`RuntimeError::NotRegistered`]. The execution stays cancelled, and a process that has the
     /// flow undoes it later.
     ///

@@ -418,8 +418,55 @@ async fn one_that_has_not_begun_ends_at_once() {
     );
 }
 
+mod with_undo {
+    use super::*;
+
+    flow! {
+        /// Asks first.
+        Later() -> () {
+            node reserve: reserve with undo = release;
+            start >> Approval;
+            Approval - "yes" >> reserve >> end;
+        }
+    }
+}
+
+mod without_undo {
+    use super::*;
+
+    flow! {
+        /// A later version of the one that asks first.
+        Later() -> () {
+            node reserve: reserve;
+            start >> Approval;
+            Approval - "yes" >> reserve >> end;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_whose_new_version_undoes_nothing_ends_as_it_is() {
+    let shared = store();
+    let first = runtime(shared.clone(), with_undo::Later::new());
+    let input = with_undo::LaterInput::builder().build();
+    let id = start::<with_undo::Later>(&first, input).await;
+    let asking = first.executions().get(id).await.unwrap();
+    asking.settled().await.unwrap();
+    first.shut_down().await;
+    let without = Runtime::with_options(shared.clone(), crate::support::options());
+    let cancelled = without.executions().cancel(id, "late").await.unwrap();
+    assert_eq!(cancelled.status(), Status::Cancelling);
+    let second = runtime(shared, without_undo::Later::new());
+    second.recover().await.unwrap();
+    let ended = cancelled.settled().await.unwrap();
+    assert_eq!(
+        (ended.status(), ended.reason()),
+        (Status::Cancelled, Some("late"))
+    );
+}
+
 flow_law::law! {
     nodes: [],
     flows: [],
-    left_out: [Order, Asked, Kept, Pay],
+    left_out: [Order, Asked, Kept, Pay, Later, Later],
 }
