@@ -18,6 +18,7 @@ use super::filter::EventFilter;
 use super::options::StoredOptions;
 use super::owned::Owned;
 use super::payload::WITHOUT_BLOBS;
+use super::undoable::UndoableStep;
 
 /// The text that is shown for a reason that is not in the store.
 const REASON_WITHOUT_BLOBS: &str = "the reason is kept as a blob, and this process has opened the \
@@ -54,9 +55,11 @@ impl Execution {
         &self.row.flow
     }
 
-    /// The status.
+    /// The status. An execution that was cancelled and is undone first is
+    /// [`Cancelling`](Status::Cancelling) until it is over, whether it runs, is paused or is
+    /// [halted](Execution::halted) meanwhile.
     pub fn status(&self) -> Status {
-        self.row.status
+        self.row.shown_status()
     }
 
     /// The owner, if it has one.
@@ -215,6 +218,13 @@ impl Execution {
     /// no other part can continue. One that was answered and that no process has claimed is still
     /// paused, and is returned as such.
     ///
+    /// An execution that is [`Cancelling`](Status::Cancelling) waits for nobody: it is returned when
+    /// it is over. If this process does not have its flow, another one has to undo it. If none has
+    /// taken it for the time of two [leases](crate::RuntimeOptions::lease) and two
+    /// [looks for work](crate::RuntimeOptions::look_for_work), this is the error
+    /// [`RuntimeError::NotRegistered`]. The execution stays cancelled, and a process that has the
+    /// flow undoes it later.
+    ///
     /// # Errors
     ///
     /// It cannot continue: the store failed ([`RuntimeError::Store`]), its flow has changed
@@ -252,6 +262,19 @@ impl Execution {
     /// The store could not be read, or a record is damaged.
     pub async fn awaited_signals(&self) -> Result<Vec<AwaitedSignal>, RuntimeError> {
         AwaitedSignal::all(self.row.id, &self.journal().await?)
+    }
+
+    /// The steps that are done and could be undone, in the order in which they would be: those with
+    /// an undo node whose visits were neither undone nor committed. While the execution is
+    /// [`Cancelling`](Status::Cancelling), these are the steps that are not undone yet. If it was
+    /// [ended without undoing](crate::Executions::end_without_undoing), they are those that stay as
+    /// they are. Steps of [parts](Execution::part_of) of its loops are not among them.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read, or a record is damaged.
+    pub async fn undoable(&self) -> Result<Vec<UndoableStep>, RuntimeError> {
+        self.owned.undoable(&self.row).await
     }
 
     /// Its events until it is over, from its first record or from after the record that the filter

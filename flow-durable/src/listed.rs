@@ -108,9 +108,9 @@ impl ListOptions {
         self
     }
 
-    /// Selects only executions with this status.
+    /// Selects only executions with this [status](Execution::status).
     pub fn status(mut self, status: Status) -> Self {
-        self.query.status = Some(status);
+        self.query = self.query.with_status(status);
         self
     }
 

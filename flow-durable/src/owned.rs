@@ -12,8 +12,9 @@ use tokio::time::Instant;
 
 use crate::error::RuntimeError;
 use crate::owners::Owners;
-use crate::shared::Shared;
+use crate::shared::{Shared, records_since_snapshot};
 use crate::steps::missing;
+use crate::undoable::{UndoableStep, undoable_after};
 
 /// The interval of checks on an execution that another process runs.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
@@ -122,6 +123,7 @@ impl Owned {
     pub(crate) async fn settled(&self, id: ExecutionId) -> Result<Row, RuntimeError> {
         let mut looked: Option<Instant> = None;
         let mut claimed = None;
+        let mut left = None;
         let mut looks = Looks::new();
         loop {
             let mut waits_for_time = false;
@@ -161,6 +163,9 @@ impl Owned {
             if row.status == Status::Paused && self.has_changed(&row).await? {
                 continue;
             }
+            if let Some(error) = self.is_left(&row, &mut left).await? {
+                return Err(error);
+            }
             match (row.status, halted) {
                 (Status::Queued | Status::Running, None) => {}
                 (Status::Queued | Status::Running, Some(error)) => return Err(error),
@@ -169,8 +174,9 @@ impl Owned {
                 // It was answered, and waits for a place, or another process has just claimed it.
                 (Status::Paused, None)
                     if is_answered && (self.shared.queue.slots.is_limited() || is_claimed) => {}
-                // It waits for parts of a loop, for a time, or for a signal.
-                (Status::Paused, halted) if questions.is_empty() => {
+                // It waits for parts of a loop, for a time, or for a signal. One that is cancelled
+                // waits for nobody.
+                (Status::Paused, halted) if questions.is_empty() || row.is_cancelling() => {
                     if let Some(error) = halted {
                         return Err(error);
                     }
@@ -178,7 +184,7 @@ impl Owned {
                         return Err(error);
                     }
                     waits_for_time = !self.shared.may_have_parts(&row).await?;
-                    if waits_for_time && row.wake_ms.is_none() {
+                    if waits_for_time && row.wake_ms.is_none() && !row.is_cancelling() {
                         // Only a signal continues it.
                         return Ok(row);
                     }
@@ -187,7 +193,7 @@ impl Owned {
                         if let Some(error) = self.shared.halted_part_of(&row).await? {
                             return Err(error);
                         }
-                        if self.shared.parts_ask(&row).await? {
+                        if !row.is_cancelling() && self.shared.parts_ask(&row).await? {
                             return Ok(row);
                         }
                     }
@@ -205,6 +211,34 @@ impl Owned {
                 tokio::time::sleep(LOOK_AGAIN).await;
             }
         }
+    }
+
+    /// The error for those who wait until an execution is undone, if this process does not have its
+    /// flow and no other one takes it. Notes since when nobody has taken it.
+    async fn is_left(
+        &self,
+        row: &Row,
+        since: &mut Option<Instant>,
+    ) -> Result<Option<RuntimeError>, RuntimeError> {
+        let is_known = || self.shared.registry.known_version(row).is_some();
+        if !row.is_cancelling() || is_known() {
+            return Ok(None);
+        }
+        self.shared.set_clock().await?;
+        let now_ms = self.shared.now_ms();
+        let is_due = row.status == Status::Running || row.wake_ms.is_some_and(|at| at <= now_ms);
+        let claim = self.shared.store.claim_of(row.id).await;
+        let claim = claim.map_err(RuntimeError::of(row.id))?;
+        if !is_due || claim.is_some_and(|claim| claim.is_valid(now_ms)) {
+            *since = None;
+            return Ok(None);
+        }
+        let options = &self.shared.options;
+        let enough = 2 * (options.lease + options.look_for_work_every());
+        let is_left = since.get_or_insert_with(Instant::now).elapsed() >= enough;
+        Ok(is_left.then(|| RuntimeError::NotRegistered {
+            flow: row.flow.clone(),
+        }))
     }
 
     /// Returns true if an execution was written to or claimed since its row was read.
@@ -276,6 +310,14 @@ impl Owned {
         self.row(id).await?;
         let records = self.shared.store.records(id, from, limit).await;
         records.map_err(RuntimeError::of(id))
+    }
+
+    /// The steps of an execution that could be undone now.
+    pub(crate) async fn undoable(&self, row: &Row) -> Result<Vec<UndoableStep>, RuntimeError> {
+        let store = &*self.shared.store;
+        let records = records_since_snapshot(store, row.id, row.next_seq).await;
+        let records = records.map_err(RuntimeError::of(row.id))?;
+        undoable_after(row.id, &records)
     }
 
     pub(crate) async fn structure(&self, row: &Row) -> Result<Option<String>, RuntimeError> {

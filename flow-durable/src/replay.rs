@@ -17,9 +17,8 @@ use flow_runtime::engine::{EarlierAttempts, Place, StepKey};
 use crate::entry::{Awaited, Kept, checked};
 use crate::parts::Division;
 
-/// The name of the signal with which an execution that is to be undone is cancelled. No signal of a
-/// flow has this name. Its step has the name of the flow, followed by this.
-pub(crate) const CANCEL: &str = "!cancel";
+/// Its step has the name of the flow, followed by this.
+pub(crate) use flow_store::CANCEL;
 
 /// The outcome of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]

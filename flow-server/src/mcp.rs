@@ -294,6 +294,12 @@ async fn result(ended: Ended) -> Result<CallToolResponse, ErrorData> {
         let failed = json!({ "execution": id, "status": status, "reason": reason });
         return Ok(CallToolResult::structured_error(failed).into());
     }
+    if execution.status() == Status::Cancelling {
+        let text = format!("The execution {id} is cancelled, and is undone before it ends");
+        let mut cancelling = CallToolResult::success(vec![ContentBlock::text(text)]);
+        cancelling.structured_content = Some(json!({ "execution": id, "status": status }));
+        return Ok(cancelling.into());
+    }
     let questions = execution.questions().await;
     let questions = questions.map_err(|error| refused(error.into()))?;
     let prompts: Vec<&str> = questions.iter().map(|question| question.prompt()).collect();

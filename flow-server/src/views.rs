@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use flow_durable::{
     Durable, Execution, ExecutionId, ExecutionState, KeyWrite, OpenQuestion, Payload, Record,
-    UntakenSignal,
+    UndoableStep, UntakenSignal,
 };
 use flow_runtime::engine::AnyFlow;
 use flow_spec::{FlowDocument, node_path};
@@ -109,7 +109,8 @@ pub(crate) struct ExecutionView {
     id: String,
     /// The name of the flow.
     flow: String,
-    /// `queued`, `running`, `paused`, `completed`, `failed` or `cancelled`.
+    /// `queued`, `running`, `paused`, `cancelling`, `completed`, `failed` or `cancelled`. One that is
+    /// `cancelling` was cancelled, and is undone before it ends.
     status: String,
     /// The owner, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -293,6 +294,38 @@ pub(crate) struct WritesView {
     /// The writes in order.
     #[schema(value_type = Vec<Object>)]
     pub(crate) writes: Vec<KeyWrite>,
+}
+
+/// The steps of an execution that are done and not undone.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct UndoableView {
+    /// The steps, in the order in which they are undone.
+    pub(crate) steps: Vec<UndoableStepView>,
+}
+
+/// A step that is done and not undone.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct UndoableStepView {
+    /// The path of the node.
+    path: String,
+    /// The name of the step, unique in the execution.
+    step: String,
+    /// The number of the visit to the node, from 1.
+    visit: u32,
+    /// The index of the item, in a loop over items.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    item: Option<u32>,
+}
+
+impl UndoableStepView {
+    pub(crate) fn of(step: &UndoableStep) -> Self {
+        UndoableStepView {
+            path: step.path().to_owned(),
+            step: step.step().to_owned(),
+            visit: step.visit(),
+            item: step.item(),
+        }
+    }
 }
 
 /// A question that waits for an answer.

@@ -35,6 +35,6 @@ pub use rows::{
     Append, Claim, Concurrency, Created, EndIf, JOURNAL_FORMAT, ListQuery, Logged, Mark, PauseRow,
     PauseState, Renewal, Row, Settlement, Status, Take, TakeOvers,
 };
-pub use signals::{NewSignal, Sent, SignalRow};
+pub use signals::{CANCEL, NewSignal, Sent, SignalRow};
 pub use store::Store;
 pub use transaction::StoreTransaction;

@@ -27,11 +27,11 @@ pub fn sequence(id: ExecutionId, next: u64, records: &[Record]) -> Result<u64, S
 pub const LONGEST_NAME: usize = 512;
 
 /// Refuses an execution whose flow, owner, idempotency key or concurrency key is longer than
-/// [`LONGEST_NAME`].
+/// [`LONGEST_NAME`], or whose status is not [stored](stored_status).
 ///
 /// # Errors
 ///
-/// One of them is too long.
+/// One of them is too long, or the status is [`Cancelling`](Status::Cancelling).
 pub fn names(row: &Row) -> Result<(), StoreError> {
     let concurrency = row.concurrency.as_ref();
     let names = [
@@ -40,7 +40,22 @@ pub fn names(row: &Row) -> Result<(), StoreError> {
         ("idempotency key", row.idempotency_key.as_ref()),
         ("concurrency key", concurrency.map(|it| &it.key)),
     ];
-    no_longer(row.id, names)
+    no_longer(row.id, names)?;
+    stored_status(row.id, Some(row.status))
+}
+
+/// Refuses a status that no [`Row`] can have.
+///
+/// # Errors
+///
+/// It is [`Cancelling`](Status::Cancelling).
+pub fn stored_status(id: ExecutionId, status: Option<Status>) -> Result<(), StoreError> {
+    match status.filter(|status| !Status::STORED.contains(status)) {
+        Some(status) => Err(other(format!(
+            "execution {id}: a row cannot have the status {status}"
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Refuses a signal whose name or key is longer than [`LONGEST_NAME`].

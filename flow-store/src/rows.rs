@@ -20,6 +20,10 @@ pub enum Status {
     /// It waits for an answer or a signal from outside, for the parts of a loop, or for a time that
     /// is some seconds ahead. No process holds it.
     Paused,
+    /// It was [cancelled](crate::CANCEL), and is undone before it ends. The [`Row`] of such an
+    /// execution has [`Running`](Status::Running) or [`Paused`](Status::Paused) and the time of the
+    /// cancellation: see [`Row::shown_status`].
+    Cancelling,
     /// It has reached an end.
     Completed,
     /// A node failed.
@@ -30,7 +34,18 @@ pub enum Status {
 
 impl Status {
     /// All statuses.
-    pub const ALL: [Status; 6] = [
+    pub const ALL: [Status; 7] = [
+        Status::Queued,
+        Status::Running,
+        Status::Paused,
+        Status::Cancelling,
+        Status::Completed,
+        Status::Failed,
+        Status::Cancelled,
+    ];
+
+    /// The statuses that a [`Row`] can have: all but [`Cancelling`](Status::Cancelling).
+    pub const STORED: [Status; 6] = [
         Status::Queued,
         Status::Running,
         Status::Paused,
@@ -39,12 +54,24 @@ impl Status {
         Status::Cancelled,
     ];
 
+    /// Returns the status of a [`Row`] with this name.
+    ///
+    /// # Errors
+    ///
+    /// No row can have a status of this name.
+    pub fn stored(name: &str) -> Result<Status, UnknownName> {
+        let status = name.parse::<Status>().ok();
+        let stored = status.filter(|status| Status::STORED.contains(status));
+        stored.ok_or_else(|| UnknownName(name.to_owned()))
+    }
+
     /// Returns the name of the status, as stored.
     pub const fn as_str(self) -> &'static str {
         match self {
             Status::Queued => "queued",
             Status::Running => "running",
             Status::Paused => "paused",
+            Status::Cancelling => "cancelling",
             Status::Completed => "completed",
             Status::Failed => "failed",
             Status::Cancelled => "cancelled",
@@ -59,7 +86,7 @@ impl Status {
     /// Returns `true` if the execution has started and is not over. Such executions count towards
     /// the limit of their [`Concurrency`].
     pub const fn is_under_way(self) -> bool {
-        matches!(self, Status::Running | Status::Paused)
+        matches!(self, Status::Running | Status::Paused | Status::Cancelling)
     }
 }
 
@@ -101,7 +128,7 @@ pub struct Row {
     /// The SHA-256 of the input, in hexadecimal digits. A second start with the same key has to
     /// have the same hash.
     pub input_hash: String,
-    /// The status.
+    /// The status: one of [`Status::STORED`].
     pub status: Status,
     /// The format of the journal: see [`JOURNAL_FORMAT`].
     pub format: u32,
@@ -138,9 +165,28 @@ pub struct Row {
     pub halted: Option<String>,
     /// The number of takeovers at its last record, if any.
     pub take_overs: Option<TakeOvers>,
+    /// The time at which it was [cancelled](crate::CANCEL), if it is to be undone first, in
+    /// milliseconds since 1970 (UTC). Meaningless if it is over.
+    pub cancelled_ms: Option<u64>,
 }
 
 impl Row {
+    /// Returns `true` if it was [cancelled](crate::CANCEL) and is not over: it is to be undone.
+    pub fn is_cancelling(&self) -> bool {
+        self.cancelled_ms.is_some() && !self.status.is_over()
+    }
+
+    /// Returns the status of the execution for those who look at it:
+    /// [`Cancelling`](Status::Cancelling) if it [is being cancelled](Row::is_cancelling), and the
+    /// stored one otherwise.
+    pub fn shown_status(&self) -> Status {
+        if self.is_cancelling() {
+            Status::Cancelling
+        } else {
+            self.status
+        }
+    }
+
     /// Returns the reason why it is halted, if it is.
     pub fn halt(&self) -> Option<&str> {
         self.halted.as_deref().filter(|_| !self.status.is_over())
@@ -336,6 +382,8 @@ pub enum EndIf {
     /// It is paused, its `updated_ms` is less than this, all its settled questions are closed, and
     /// it has no signal for which it [waits](Append::awaited): nobody has answered.
     PausedUntouchedSince(u64),
+    /// It is queued: it has not begun.
+    Queued,
 }
 
 /// The result of [`Store::create`](crate::Store::create).
@@ -389,8 +437,12 @@ pub struct Append {
 pub struct ListQuery {
     /// With this flow.
     pub flow: Option<String>,
-    /// With this status.
+    /// With this stored status, whether it is being cancelled or not. See
+    /// [`with_status`](ListQuery::with_status).
     pub status: Option<Status>,
+    /// `Some(true)` selects those that [are being cancelled](Row::is_cancelling), `Some(false)`
+    /// those that are not.
+    pub cancelling: Option<bool>,
     /// With this owner. `Some(None)` selects those without an owner.
     pub owner: Option<Option<String>>,
     /// Started at this time or later, in milliseconds since 1970 (UTC).
@@ -412,11 +464,25 @@ pub struct ListQuery {
 }
 
 impl ListQuery {
+    /// Selects the executions with this [shown status](Row::shown_status).
+    #[must_use]
+    pub fn with_status(self, status: Status) -> ListQuery {
+        let is_cancelling = status == Status::Cancelling;
+        ListQuery {
+            status: Some(status).filter(|_| !is_cancelling),
+            cancelling: (!status.is_over()).then_some(is_cancelling),
+            ..self
+        }
+    }
+
     /// Returns `true` if the query matches this row. [`asks`](ListQuery::asks) is not part of a row
     /// and not checked.
     pub fn allows(&self, row: &Row) -> bool {
         self.flow.as_ref().is_none_or(|flow| *flow == row.flow)
             && self.status.is_none_or(|status| status == row.status)
+            && self
+                .cancelling
+                .is_none_or(|cancelling| row.is_cancelling() == cancelling)
             && self.owner.as_ref().is_none_or(|owner| *owner == row.owner)
             && self.created_from_ms.is_none_or(|ms| row.created_ms >= ms)
             && self.created_before_ms.is_none_or(|ms| row.created_ms < ms)

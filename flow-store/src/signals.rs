@@ -2,6 +2,11 @@
 
 use crate::rows::Status;
 
+/// The name of the signal with which an execution is cancelled that is to be undone first. No signal
+/// of a flow has it. [`Store::signal`](crate::Store::signal) notes its time in
+/// [`Row::cancelled_ms`](crate::Row::cancelled_ms).
+pub const CANCEL: &str = "!cancel";
+
 /// A signal to send to an execution: the argument of [`Store::signal`](crate::Store::signal).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSignal {

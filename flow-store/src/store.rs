@@ -275,7 +275,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// claims to the execution do not matter. The signal gets the next number: of signals that are
     /// sent at once, each has its own. If the execution is paused and [waits](Append::awaited) for a
     /// signal of this name, it is [due](Store::due) from `now_ms` on: that is the new `wake_ms`,
-    /// unless it has an earlier one.
+    /// unless it has an earlier one. A signal with the name [`CANCEL`](crate::CANCEL) sets
+    /// [`cancelled_ms`](Row::cancelled_ms) to `now_ms`.
     ///
     /// Writes nothing if the execution has had a signal with the same key, also if it is over, or
     /// if it is over.

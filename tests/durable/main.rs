@@ -6,6 +6,7 @@ mod agents;
 mod asking;
 mod blobs;
 mod budgets;
+mod cancelling;
 mod changed;
 mod conversations;
 mod copied;

@@ -64,6 +64,11 @@ pub(crate) trait Fault: Debug + Send + Sync + 'static {
         Duration::ZERO
     }
 
+    /// For how long executions are not ended yet.
+    fn ends_late(&self) -> Duration {
+        Duration::ZERO
+    }
+
     /// For how long questions are not settled yet.
     fn settles_late(&self) -> Duration {
         Duration::ZERO
@@ -175,6 +180,16 @@ pub(crate) struct SlowClaims;
 impl Fault for SlowClaims {
     fn claims_late(&self) -> Duration {
         Duration::from_secs(1)
+    }
+}
+
+/// Ends executions late.
+#[derive(Debug)]
+pub(crate) struct SlowEnds;
+
+impl Fault for SlowEnds {
+    fn ends_late(&self) -> Duration {
+        Duration::from_millis(50)
     }
 }
 
@@ -498,6 +513,7 @@ impl<F: Fault> Store for Faulty<F> {
     ) -> Result<Row, StoreError> {
         self.fault.write()?;
         self.fault.before("end")?;
+        tokio::time::sleep(self.fault.ends_late()).await;
         let ended = self.store.end(id, status, reason, record, condition).await;
         self.fault.after("end")?;
         ended

@@ -86,7 +86,7 @@ async fn a_store_is_looked_into_without_its_flows() {
     let list = call("list --status paused");
     let (short, rest) = list.split_once(' ').unwrap();
     assert_eq!(short, &id[..8], "{list}");
-    assert!(rest.ends_with("paused     Claim\n"), "{list}");
+    assert!(rest.ends_with("paused      Claim\n"), "{list}");
     let shown = call(&format!("show {id}"));
     assert!(
         shown.contains("Pay 950 EUR?") && shown.contains("claim.decision"),
@@ -126,6 +126,98 @@ async fn a_store_is_looked_into_without_its_flows() {
         events.lines().last().unwrap().contains("run_completed"),
         "{events}"
     );
+}
+
+#[node(writes = receipt)]
+fn charge() -> u64 {
+    17
+}
+
+#[node]
+fn refund(_receipt: &u64) -> Result<(), String> {
+    Err("the bank is closed".to_owned())
+}
+
+flow! {
+    Sale(amount: u64) -> () {
+        node charge: charge with undo = refund;
+        start >> charge >> Decision;
+        Decision - "approve" >> end;
+        Decision - "reject" >> end;
+    }
+}
+
+async fn sales(file: &Path) -> Runtime {
+    let runtime = Runtime::new(SqliteStore::open(file).await.unwrap());
+    runtime.register(Sale::new()).unwrap();
+    runtime
+}
+
+/// Cancels one that has charged somebody, which a process with the flow has to undo, and ends it as it
+/// is.
+#[tokio::test]
+async fn one_that_is_undone_is_cancelling_and_can_be_ended_as_it_is() {
+    let folder = Folder::new();
+    let file = folder.path().join("runs.db");
+    let runtime = sales(&file).await;
+    let started = runtime
+        .executions()
+        .start::<Sale>(SaleInput { amount: 950 }, StartOptions::new());
+    let id = started.await.unwrap().settled().await.unwrap().id();
+    runtime.shut_down().await;
+    drop(runtime);
+    let call = |words: &str| folder.run(&format!("flow executions sqlite:runs.db {words}"));
+
+    let cancelled = call(&format!("cancel {id} late"));
+    let expected =
+        format!("{id} is cancelling: it is undone in a process that has its flow, and ends then\n");
+    assert_eq!(cancelled, expected);
+    let list = call("list --status cancelling");
+    assert!(list.ends_with("cancelling  Sale\n"), "{list}");
+    assert_eq!(call("list --status paused"), "");
+    let shown = call(&format!("show {id}"));
+    assert!(shown.starts_with("cancelling of Sale\n"), "{shown}");
+    assert!(
+        shown.contains("\nnot undone yet:\n  sale.charge\n\n"),
+        "{shown}"
+    );
+    assert!(!shown.contains("asks for"), "{shown}");
+    let json = call(&format!("show {id} --json"));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["status"], "cancelling");
+    assert_eq!(json["notUndone"], serde_json::json!(["sale.charge"]));
+
+    // The undo node of whoever has the flow fails.
+    let runtime = sales(&file).await;
+    runtime.recover().await.unwrap();
+    let execution = runtime.executions().get(id).await.unwrap();
+    execution.settled().await.unwrap_err();
+    runtime.shut_down().await;
+    drop((runtime, execution));
+    let list = call("list");
+    assert!(list.contains("  cancelling  Sale  halted: "), "{list}");
+    let refused = call(&format!("continue {id}"));
+    assert!(
+        refused.contains("Sale") && refused.ends_with("[exit code 2]"),
+        "{refused}"
+    );
+    let refused = call(&format!("cancel {id} late"));
+    assert!(
+        refused.contains("--without-undoing") && refused.ends_with("[exit code 2]"),
+        "{refused}"
+    );
+    let ended = call(&format!("cancel {id} enough --without-undoing"));
+    assert_eq!(
+        ended,
+        format!("{id} is cancelled\nnot undone:\n  sale.charge\n")
+    );
+    let shown = call(&format!("show {id}"));
+    assert!(
+        shown.contains("\nbecause enough\nnot undone:\n  sale.charge\n\n"),
+        "{shown}"
+    );
+    let refused = call(&format!("cancel {id} again --without-undoing"));
+    assert!(refused.contains("is cancelled already"), "{refused}");
 }
 
 #[test]

@@ -21,8 +21,9 @@ impl Executions {
     /// process next writes or renews its lease. Returns the execution as it is then.
     ///
     /// An execution of a flow with undo nodes is undone before it ends:
-    /// [`settled`](Execution::settled) waits for the end. Until then its status stays the same, and
-    /// further calls have no effect. If it is [halted](Execution::halted), it continues in order to
+    /// [`settled`](Execution::settled) waits for the end. Until then its status is
+    /// [`Cancelling`](Status::Cancelling), and further calls have no effect. One that is still
+    /// queued has done nothing and ends at once. If it is [halted](Execution::halted), it continues in order to
     /// be undone. If it cannot continue, call
     /// [`end_without_undoing`](Executions::end_without_undoing).
     ///
@@ -36,9 +37,8 @@ impl Executions {
     }
 
     /// Ends an execution like [`cancel`](Executions::cancel), and undoes nothing. Use it for an
-    /// execution that cannot continue, because its flow is gone or an undo node cannot succeed. Its
-    /// [`Undoable`](RecordKind::Undoable) records list what could be undone. The outcomes whose paths
-    /// end with `!undo` list what was undone.
+    /// execution that cannot continue, because its flow is gone or an undo node cannot succeed.
+    /// [`Execution::undoable`] returns the steps that stay as they are.
     ///
     /// # Errors
     ///
@@ -58,12 +58,17 @@ impl Executions {
         reason: &str,
         condition: EndIf,
     ) -> Result<Execution, RuntimeError> {
-        let has_begun = matches!(row.status, Status::Running | Status::Paused);
-        if has_begun && self.owned.shared.registry.undoes(&row).await? {
-            self.undo_and_end(row, reason).await
-        } else {
-            self.end(row, reason, condition).await
+        if row.status.is_over() || !self.owned.shared.registry.undoes(&row).await? {
+            return self.end(row, reason, condition).await;
         }
+        if row.status == Status::Queued {
+            match self.end(row.clone(), reason, EndIf::Queued).await {
+                // It has begun at this moment.
+                Err(RuntimeError::Over { status, .. }) if !status.is_over() => {}
+                ended => return ended,
+            }
+        }
+        self.undo_and_end(row, reason).await
     }
 
     /// Tells whoever runs an execution to undo it and to end it as cancelled.
@@ -94,7 +99,10 @@ impl Executions {
         if row.halt().is_some() && shared.registry.known_version(&row).is_some() {
             shared.continues(&row, None).await?;
         }
-        shared.wake(id).await;
+        // If this process does not have the flow, another one undoes it.
+        if shared.registry.known_version(&row).is_some() {
+            shared.wake(id).await;
+        }
         let row = self.owned.row(id).await?;
         Ok(Execution::new(self.owned.clone(), row))
     }

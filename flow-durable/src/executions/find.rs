@@ -132,6 +132,7 @@ mod tests {
                 concurrency: None,
                 halted: None,
                 take_overs: None,
+                cancelled_ms: None,
             };
             let stored = store.create(row, Vec::new(), Vec::new(), None).await;
             stored.unwrap();

@@ -164,6 +164,7 @@ impl Executions {
             concurrency: options.concurrency.clone(),
             halted: None,
             take_overs: None,
+            cancelled_ms: None,
         }
     }
 

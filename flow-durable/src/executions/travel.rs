@@ -202,6 +202,7 @@ fn copied(row: Row, new: ExecutionId, records: &[Record], now_ms: u64) -> Row {
         fence: 0,
         halted: None,
         take_overs: None,
+        cancelled_ms: None,
         ..row
     }
 }

@@ -182,6 +182,9 @@ impl Shared {
             self.registry.version(&row).await?
         };
         self.judge(&row, &flow).await?;
+        if row.is_cancelling() && !flow.undoes() {
+            return self.end_cancelled(&row).await;
+        }
         let loaded = self.load(&row, &flow, None).await?;
         if row.structure != flow.hash() {
             self.registry.store_structure(&flow).await?;
@@ -198,6 +201,22 @@ impl Shared {
                 .map_err(RuntimeError::of(id))?;
         }
         self.spawn(&row, term, flow, loaded, slot, suspicion);
+        Ok(())
+    }
+
+    /// Ends an execution that was cancelled in a version with undo nodes, and would continue in one
+    /// that has none. It has passed none of those nodes, since it could not continue otherwise.
+    async fn end_cancelled(self: &Arc<Self>, row: &Row) -> Result<(), RuntimeError> {
+        let signals = self.store.signals(row.id).await;
+        let signals = signals.map_err(RuntimeError::of(row.id))?;
+        let cancellation = signals.iter().find(|signal| signal.name == CANCEL);
+        let reason = cancellation.and_then(|signal| serde_json::from_str(&signal.payload).ok());
+        let reason: String = reason.unwrap_or_default();
+        self.end_part(row.id, &reason).await?;
+        let ended = self.store.execution(row.id).await;
+        if let Some(row) = ended.map_err(RuntimeError::of(row.id))? {
+            self.over(&row).await;
+        }
         Ok(())
     }
 

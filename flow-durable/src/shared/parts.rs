@@ -108,6 +108,7 @@ impl Shared {
             concurrency: None,
             halted: None,
             take_overs: None,
+            cancelled_ms: None,
         };
         let of = parent.id;
         let created = self.store.create_part(of, parent.fence, row, records);
@@ -189,7 +190,9 @@ impl Shared {
                 let reason = format!("it was cancelled: {text}");
                 PartResult::Ended(self.ended_part(part, path, &reason))
             }
-            Status::Queued | Status::Running | Status::Paused => PartResult::UnderWay,
+            Status::Queued | Status::Running | Status::Paused | Status::Cancelling => {
+                PartResult::UnderWay
+            }
         })
     }
 
@@ -220,7 +223,7 @@ impl Shared {
         Ok(Some((record.payload, error)))
     }
 
-    /// Ends a part whose results are no longer wanted, if it is not over.
+    /// Ends an execution, such as a part whose results are no longer wanted, if it is not over.
     pub(crate) async fn end_part(&self, id: ExecutionId, reason: &str) -> Result<(), RuntimeError> {
         let row = self.store.without_result(id).await;
         let Some(row) = row.map_err(RuntimeError::of(id))? else {
@@ -333,7 +336,9 @@ impl Shared {
             match row.map_err(RuntimeError::of(*id))?.map(|row| row.status) {
                 Some(Status::Completed) => {}
                 None | Some(Status::Failed | Status::Cancelled) => return Ok(true),
-                Some(Status::Queued | Status::Running | Status::Paused) => all_over = false,
+                Some(Status::Queued | Status::Running | Status::Paused | Status::Cancelling) => {
+                    all_over = false;
+                }
             }
         }
         Ok(all_over && !parts.is_empty())

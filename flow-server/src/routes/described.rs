@@ -8,10 +8,11 @@ use utoipa::openapi::OpenApi;
 use crate::limits::Limits;
 
 /// The routes that also accept links.
-const LINKED: [&str; 11] = [
+const LINKED: [&str; 12] = [
     "get_execution",
     "get_structure",
     "get_picture",
+    "list_undoable_steps",
     "get_journal",
     "get_state",
     "get_writes",

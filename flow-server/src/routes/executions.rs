@@ -18,7 +18,9 @@ use super::wait::waited;
 use crate::access::Caller;
 use crate::app::App;
 use crate::problem::Problem;
-use crate::views::{ExecutionView, ExecutionsView, LinkView, ProblemView};
+use crate::views::{
+    ExecutionView, ExecutionsView, LinkView, ProblemView, UndoableStepView, UndoableView,
+};
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -26,7 +28,7 @@ use crate::views::{ExecutionView, ExecutionsView, LinkView, ProblemView};
 pub(super) struct ListParams {
     /// Only executions of this flow.
     flow: Option<String>,
-    /// The status: `queued`, `running`, `paused`, `completed`, `failed` or `cancelled`.
+    /// The status: `queued`, `running`, `paused`, `cancelling`, `completed`, `failed` or `cancelled`.
     status: Option<String>,
     /// With `true`, only executions that are halted; with `false`, only those that are not.
     halted: Option<bool>,
@@ -54,7 +56,8 @@ impl ListParams {
         if let Some(status) = self.status {
             let status: Status = status.parse().map_err(|_| {
                 Problem::bad_request(format!(
-                    "`{status}` is not a status: `queued`, `running`, `paused`, `completed`, `failed` or `cancelled`"
+                    "`{status}` is not a status: `queued`, `running`, `paused`, `cancelling`, `completed`, `failed` or \
+                     `cancelled`"
                 ))
             })?;
             options = options.status(status);
@@ -132,9 +135,20 @@ pub(super) async fn get(
 pub(super) struct CancelBody {
     /// The reason, which the execution and its last record contain.
     reason: String,
+    /// With `false`, ends it at once and leaves as it is what its steps have done. `true` by default.
+    #[serde(default = "undo_by_default")]
+    #[schema(default = true)]
+    undo: bool,
+}
+
+const fn undo_by_default() -> bool {
+    true
 }
 
 /// Cancel an execution
+///
+/// An execution with steps that can be undone is undone first, and is `cancelling` until then. For one
+/// that cannot be undone, cancel it again with `undo: false`.
 #[utoipa::path(post, path = "/executions/{id}/cancel", operation_id = "cancel_execution", tag = "executions",
     params(("id" = String, Path, format = "uuid", description = "The id of the execution")),
     request_body = CancelBody,
@@ -148,7 +162,12 @@ pub(super) async fn cancel(
     Id(id): Id,
     Body(body): Body<CancelBody>,
 ) -> Result<Json<ExecutionView>, Problem> {
-    let execution = caller.executions()?.cancel(id, &body.reason).await?;
+    let executions = caller.executions()?;
+    let execution = if body.undo {
+        executions.cancel(id, &body.reason).await?
+    } else {
+        executions.end_without_undoing(id, &body.reason).await?
+    };
     app.metrics().cancelled();
     Ok(Json(ExecutionView::of(&execution)?))
 }
@@ -273,6 +292,36 @@ pub(super) async fn link(
         }
     };
     Ok((StatusCode::CREATED, Json(LinkView { link })))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct UndoableParams {
+    /// A signed link, in place of a token.
+    #[serde(rename = "link")]
+    #[param(ignore)]
+    _link: Option<String>,
+}
+
+/// The steps of an execution that are done and not undone
+///
+/// While it is `cancelling`, these are the steps that are not undone yet. If it was ended with `undo:
+/// false`, they are those that stay as they are. Without the steps of its parts.
+#[utoipa::path(get, path = "/executions/{id}/undoable", operation_id = "list_undoable_steps", tag = "executions",
+    params(("id" = String, Path, format = "uuid", description = "The id of the execution"), UndoableParams),
+    responses(
+        (status = 200, description = "The steps", body = UndoableView),
+        (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
+    ))]
+pub(super) async fn undoable(
+    caller: Caller,
+    Id(id): Id,
+    Params(_): Params<UndoableParams>,
+) -> Result<Json<UndoableView>, Problem> {
+    let steps = caller.execution(id).await?.undoable().await?;
+    let steps = steps.iter().map(UndoableStepView::of).collect();
+    Ok(Json(UndoableView { steps }))
 }
 
 /// The structure of the flow with which an execution was started

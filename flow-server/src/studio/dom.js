@@ -55,6 +55,12 @@ export function duration(ms) {
   return `${(ms / 86_400_000).toFixed(1)} days`;
 }
 
+// The words for how an execution stands. One that is undone before it ends can be halted meanwhile.
+export function statusesOf(execution) {
+  if (execution.status !== "cancelling") return [status(execution.halted ? "halted" : execution.status)];
+  return execution.halted ? [status("cancelling"), " ", status("halted")] : [status("cancelling")];
+}
+
 // A status, told by its word and a shape, and not by its colour alone.
 export function status(word) {
   return element("span", { class: "status", data: { status: word } }, word);

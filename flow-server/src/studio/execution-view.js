@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { ask, textInput } from "./dialogs.js";
-import { button, duration, element, facts, link, status, throttled, time } from "./dom.js";
+import { button, duration, element, facts, link, statusesOf, throttled, time } from "./dom.js";
 import { Journal } from "./journal.js";
 import { linkDialog } from "./links.js";
 import { pictureFrom } from "./picture.js";
@@ -38,6 +38,8 @@ class ExecutionPage {
   // The signals that its flow takes.
   #accepted = [];
   #status;
+  // The names of the steps that are done and not undone, if it is or may be being undone.
+  #undoable = [];
   #pictureBox = element("section", { class: "picture", "aria-label": "Picture" });
   #picture;
   #texts = element("section", { class: "texts", "aria-label": "What nodes write now", hidden: true });
@@ -77,8 +79,11 @@ class ExecutionPage {
     const stream = new Stream(`${this.#path}/events?deltas=true`, { onEvents, onState });
     // What runs gets longer also when nothing happens.
     const clock = setInterval(() => this.#model.isOver || draw(), 1000);
+    // That an undo node has failed for good, and the execution is halted, is in no record.
+    const undoing = setInterval(() => this.#status === "cancelling" && turn(), 2000);
     this.#page.atEnd(() => {
       clearInterval(clock);
+      clearInterval(undoing);
       stream.stop();
     });
     this.#picture = await pictureFrom(api.text(`${this.#path}/picture.svg`), "Picture of the flow");
@@ -99,6 +104,7 @@ class ExecutionPage {
   async #turned() {
     const execution = await api.get(this.#path);
     await this.#showSignals(execution);
+    await this.#lookForUndoable(execution);
     this.#showHead(execution);
     const { questions } = execution.status === "paused" || execution.status === "running"
       ? await api.get(`${this.#path}/questions`)
@@ -107,6 +113,12 @@ class ExecutionPage {
     if (asked === this.#asked) return;
     this.#asked = asked;
     this.#questions.replaceChildren(...questions.map((question) => this.#form(question)));
+  }
+
+  async #lookForUndoable(execution) {
+    const matters = execution.halted || ["cancelling", "cancelled"].includes(execution.status);
+    const { steps } = matters ? await api.get(`${this.#path}/undoable`) : { steps: [] };
+    this.#undoable = steps.map((step) => step.step);
   }
 
   async #showSignals(execution) {
@@ -143,24 +155,38 @@ class ExecutionPage {
       ["Copy of", other(execution.copiedFrom)],
       ["Part of", other(execution.partOf)],
       ["Why", execution.reason ?? execution.halted],
+      [execution.status === "cancelling" ? "Not undone yet" : "Not undone", this.#notUndone(execution)],
     ]);
-    const title = element("h1", {}, execution.flow, " ", status(execution.halted ? "halted" : execution.status));
+    const title = element("h1", {}, execution.flow, " ", ...statusesOf(execution));
     const focused = document.activeElement?.dataset?.act;
     const result = output ? [outputBox(output)] : [];
-    this.#head.replaceChildren(title, about, ...result, this.#actions(hasEnded, execution.halted));
+    this.#head.replaceChildren(title, about, ...result, this.#actions(hasEnded, execution));
     if (focused) this.#head.querySelector(`[data-act="${focused}"]`)?.focus();
     this.#journal.grow(execution.records);
   }
 
-  #actions(hasEnded, isHalted) {
+  // A halted execution that was not cancelled can still continue.
+  #notUndone(execution) {
+    const matters = ["cancelling", "cancelled"].includes(execution.status);
+    return matters && this.#undoable.length > 0 ? this.#undoable.join(", ") : undefined;
+  }
+
+  #actions(hasEnded, { halted: isHalted, status: now }) {
     if (api.isLinked()) return "";
     const goOn = button("Continue", () => this.#continue(), { data: { act: "continue" } });
     const cancel = button("Cancel …", () => this.#cancel(), { class: "danger", data: { act: "cancel" } });
+    const end = button("End without undoing …", () => this.#endWithoutUndoing(), { class: "danger", data: { act: "end" } });
     const remove = button("Delete …", () => this.#remove(), { class: "danger", data: { act: "delete" } });
     const share = button("Link …", () => linkDialog(this.#id, this.#path), { data: { act: "link" } });
     const signal = button("Send signal …", () => this.#signal(), { data: { act: "signal" } });
     const takes = !hasEnded && this.#accepted.length > 0;
-    return element("p", { class: "buttons" }, share, ...(isHalted ? [goOn] : []), ...(takes ? [signal] : []), ...(hasEnded ? [] : [cancel]), remove);
+    const ends = [...(hasEnded || now === "cancelling" ? [] : [cancel]), ...(this.#mayStay(hasEnded, isHalted, now) ? [end] : [])];
+    return element("p", { class: "buttons" }, share, ...(isHalted ? [goOn] : []), ...(takes ? [signal] : []), ...ends, remove);
+  }
+
+  // An execution that is undone, or cannot be because it is halted, may be ended as it is.
+  #mayStay(hasEnded, isHalted, now) {
+    return !hasEnded && (now === "cancelling" || (isHalted && this.#undoable.length > 0));
   }
 
   async #continue() {
@@ -174,8 +200,23 @@ class ExecutionPage {
 
   #cancel() {
     const reason = textInput("Why?");
-    ask("Cancel this execution?", [reason.element], "Cancel the execution", async () => {
+    const hint = element("p", { class: "hint" }, "Steps that can be undone are undone first.");
+    ask("Cancel this execution?", [reason.element, hint], "Cancel the execution", async () => {
       await api.post(`${this.#path}/cancel`, JSON.stringify({ reason: reason.input.value }));
+      await this.#turned();
+    });
+  }
+
+  // Names what stays as it is.
+  async #endWithoutUndoing() {
+    const { steps } = await api.get(`${this.#path}/undoable`);
+    const reason = textInput("Why?");
+    const list = element("ul", {}, ...steps.map((step) => element("li", {}, step.step)));
+    const stays = steps.length === 0
+      ? [element("p", {}, "No step is left to undo.")]
+      : [element("p", {}, "What these steps have done stays as it is. This cannot be changed later."), list];
+    ask("End this execution without undoing it?", [reason.element, ...stays], "End without undoing", async () => {
+      await api.post(`${this.#path}/cancel`, JSON.stringify({ reason: reason.input.value, undo: false }));
       await this.#turned();
     });
   }
@@ -229,7 +270,7 @@ class ExecutionPage {
 }
 
 function isOver(execution) {
-  return !["queued", "running", "paused"].includes(execution.status);
+  return !["queued", "running", "paused", "cancelling"].includes(execution.status);
 }
 
 function outputBox(text) {

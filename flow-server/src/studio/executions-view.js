@@ -1,12 +1,12 @@
 // The executions, the newest first.
 
 import * as api from "./api.js";
-import { element, freshId, link, status, throttled, time } from "./dom.js";
+import { element, freshId, link, statusesOf, throttled, time } from "./dom.js";
 import { Stream } from "./stream.js";
 import "./virtual-list.js";
 
 const PAGE = 1000;
-const STATUSES = ["queued", "running", "paused", "completed", "failed", "cancelled"];
+const STATUSES = ["queued", "running", "paused", "cancelling", "completed", "failed", "cancelled"];
 const CHANGES = "kind=run_started,run_copied,paused,resumed,awaiting,received,run_completed,run_failed,run_cancelled";
 
 // An execution leaves the queue without a record: the next one is that of its first node.
@@ -254,7 +254,7 @@ function row(item) {
     `#/${api.path("executions", item.id)}`,
     element("span", { class: "id" }, item.id),
     element("span", { class: "flow" }, item.flow),
-    status(item.halted ? "halted" : item.status),
+    element("span", { class: "stands" }, ...statusesOf(item)),
     element("span", { class: "when" }, time(item.createdAtMs)),
     element("span", { class: "hint" }, [item.owner, item.idempotencyKey, item.reason ?? item.halted].filter(Boolean).join(" · ")),
   );

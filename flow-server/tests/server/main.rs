@@ -25,3 +25,4 @@ mod routes;
 mod shutdown;
 mod signals;
 mod support;
+mod undoing;

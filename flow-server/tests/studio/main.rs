@@ -23,3 +23,4 @@ mod server;
 mod signals;
 mod size;
 mod text;
+mod undoing;

@@ -74,7 +74,11 @@ impl Execution {
             Status::Running => Some(0),
             Status::Paused if self.pauses.iter().any(is_settled) => Some(0),
             Status::Paused => self.row.wake_ms,
-            Status::Queued | Status::Completed | Status::Failed | Status::Cancelled => None,
+            Status::Queued
+            | Status::Cancelling
+            | Status::Completed
+            | Status::Failed
+            | Status::Cancelled => None,
         }
     }
 
@@ -134,6 +138,7 @@ impl Execution {
                     && !self.pauses.iter().any(is_settled)
                     && !self.signals.has_awaited()
             }
+            EndIf::Queued => self.row.status == Status::Queued,
         }
     }
 
@@ -337,6 +342,7 @@ impl Contents {
         append: &Append,
     ) -> Result<(), StoreError> {
         let execution = self.check_claim(id, fence)?;
+        refusal::stored_status(id, append.status)?;
         refusal::sequence(id, execution.row.next_seq, &append.records)?;
         self.check_new(id, &append.opened)?;
         for token in &append.closed {

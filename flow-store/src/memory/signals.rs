@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::contents::Execution;
 use crate::refusal;
-use crate::{ExecutionId, NewSignal, Sent, SignalRow, Status, StoreError};
+use crate::{CANCEL, ExecutionId, NewSignal, Sent, SignalRow, Status, StoreError};
 
 #[derive(Default)]
 pub(super) struct Signals {
@@ -77,6 +77,9 @@ impl Execution {
         }
         let now_ms = signal.now_ms;
         self.row.updated_ms = now_ms;
+        if signal.name == CANCEL {
+            self.row.cancelled_ms = Some(now_ms);
+        }
         if self.signals.awaited.contains(&signal.name) {
             self.resume_from(now_ms);
         }

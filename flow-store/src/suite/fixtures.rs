@@ -60,6 +60,7 @@ pub fn row(id: ExecutionId) -> Row {
         concurrency: None,
         halted: None,
         take_overs: None,
+        cancelled_ms: None,
     }
 }
 

@@ -186,6 +186,7 @@ pub async fn filters_by_all_parts_together(store: Stored) {
         store.append(*id, fence, pause).await.unwrap();
     }
     let query = ListQuery {
+        cancelling: Some(false),
         flow: Some("orders".to_owned()),
         status: Some(Status::Paused),
         owner: Some(Some("ana".to_owned())),

@@ -8,6 +8,8 @@ pub mod append;
 #[doc(hidden)]
 pub mod blobs;
 #[doc(hidden)]
+pub mod cancelling;
+#[doc(hidden)]
 pub mod claim;
 #[doc(hidden)]
 pub mod clock;
@@ -138,6 +140,14 @@ macro_rules! suite {
                     is_refused_for_an_unknown_execution,
                     is_refused_for_a_status_that_goes_on,
                     succeeds_for_one_of_many,
+                };
+                cancelling: {
+                    is_noted_until_the_end,
+                    is_listed,
+                    resumes_what_waits_for_it,
+                    is_kept_from_the_beginning,
+                    is_no_status_of_a_row,
+                    ends_what_has_not_begun_only,
                 };
                 halts: {
                     keep_what_they_are_given,

@@ -102,7 +102,7 @@ pub async fn keep_every_part(store: Stored) {
 /// Executions that are queued, running, paused or halted accept them, claimed or not. One that is
 /// over does not.
 pub async fn are_accepted_until_it_is_over(store: Stored) {
-    for status in Status::ALL {
+    for status in Status::STORED {
         let given = Row {
             status,
             halted: (status == Status::Paused).then(|| "broken".to_owned()),

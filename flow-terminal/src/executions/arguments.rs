@@ -17,8 +17,10 @@ pub(super) enum Command {
     Answer(Answer),
     /// Send a signal to an execution.
     Signal(Signal),
-    /// Cancel an execution.
+    /// Cancel an execution. What its steps have done is undone first, if they can be undone.
     Cancel(Cancel),
+    /// Continue a halted execution.
+    Continue(Continue),
     /// Start a copy of an execution that continues from a record, optionally with other values.
     Copy(Copy),
     /// Delete an execution with its journal. A running execution is cancelled.
@@ -37,7 +39,8 @@ pub(super) struct List {
     /// Only executions of this flow.
     #[arg(long)]
     pub(super) flow: Option<String>,
-    /// Only executions with this status: queued, running, paused, completed, failed or cancelled.
+    /// Only executions with this status: queued, running, paused, cancelling, completed, failed or
+    /// cancelled.
     #[arg(long, value_parser = status)]
     pub(super) status: Option<Status>,
     /// The maximum number of executions.
@@ -127,14 +130,37 @@ pub(super) struct Signal {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Example:
-  … cancel 019a4c1e-7 \"ordered twice\"")]
+An execution whose steps can be undone is `cancelling` until a process that has its flow has undone them. If
+they cannot be undone, `--without-undoing` ends it as it is, and prints what stays.
+
+Examples:
+  … cancel 019a4c1e-7 \"ordered twice\"
+  … cancel 019a4c1e-7 \"the bank is gone\" --without-undoing")]
 pub(super) struct Cancel {
     /// The id of the execution, or its first digits: see `list`.
     #[arg(value_name = "ID")]
     pub(super) execution: String,
     /// The reason, which the execution and its last record contain.
     pub(super) reason: String,
+    /// End it at once, and leave as it is what its steps have done.
+    #[arg(long)]
+    pub(super) without_undoing: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The program needs the flow of the execution. First mend what has halted it: `show` prints that.
+
+Examples:
+  … continue 019a4c1e-7
+  … continue 019a4c1e-7 --more-steps 1000    if its budget of steps is used up")]
+pub(super) struct Continue {
+    /// The id of the execution, or its first digits: see `list`.
+    #[arg(value_name = "ID")]
+    pub(super) execution: String,
+    /// The steps to add to its budget.
+    #[arg(long, value_name = "STEPS")]
+    pub(super) more_steps: Option<u64>,
 }
 
 #[derive(Debug, Args)]
@@ -164,6 +190,7 @@ pub(super) struct Delete {
 }
 
 fn status(text: &str) -> Result<Status, String> {
-    text.parse()
-        .map_err(|_| "queued, running, paused, completed, failed or cancelled".to_owned())
+    text.parse().map_err(|_| {
+        "queued, running, paused, cancelling, completed, failed or cancelled".to_owned()
+    })
 }

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use flow_durable::{Execution, Executions, ListOptions};
+use flow_durable::{Execution, Executions, ListOptions, Status};
 use flow_spec::{visible, visible_json};
 use serde_json::{Value, json};
 
@@ -49,16 +49,20 @@ pub(super) async fn list(
 
 /// Formats an execution as one line, without its id.
 fn line(execution: &Execution) -> String {
+    let is_cancelling = execution.status() == Status::Cancelling;
     let reason = match execution.reason().or(execution.halted()) {
-        Some(reason) => format!("  {}", reason.lines().next().unwrap_or_default()),
+        Some(reason) => {
+            let halted = if is_cancelling { "halted: " } else { "" };
+            format!("  {halted}{}", reason.lines().next().unwrap_or_default())
+        }
         None => String::new(),
     };
     format!(
-        "{}  {:9}  {}{reason}",
+        "{}  {:10}  {}{reason}",
         output::time(execution.created_at()),
         match execution.halted() {
-            Some(_) => "halted",
-            None => execution.status().as_str(),
+            Some(_) if !is_cancelling => "halted",
+            _ => execution.status().as_str(),
         },
         execution.flow(),
     )

@@ -1,7 +1,8 @@
-//! Commands to inspect a store of executions, answer questions, send signals and end executions.
-//! Only signals need the flows.
+//! Commands to inspect a store of executions, answer questions, send signals, and end and continue
+//! executions. Only signals and `continue` need the flows.
 
 mod arguments;
+mod ends;
 mod events;
 mod find;
 mod look;
@@ -20,8 +21,8 @@ use arguments::Command;
 use find::{find, find_id, said};
 pub use store::{InvalidStore, StoreAddress};
 
-/// Commands for the executions of a store. Only `signal` needs flows: resumed executions wait for a
-/// process that has them.
+/// Commands for the executions of a store. Only `signal` and `continue` need flows: resumed executions
+/// wait for a process that has them.
 ///
 /// | | |
 /// |---|---|
@@ -30,7 +31,9 @@ pub use store::{InvalidStore, StoreAddress};
 /// | `events ID --follow` | prints its events, one per line |
 /// | `answer ID VALUE` | answers its question |
 /// | `signal ID NAME BODY` | sends it a signal |
-/// | `cancel ID REASON` | ends it |
+/// | `cancel ID REASON` | ends it, and undoes its steps first if they can be undone |
+/// | `cancel ID REASON --without-undoing` | ends it as it is, and prints the steps that are not undone |
+/// | `continue ID` | continues it if it is halted |
 /// | `copy ID SEQ key=value` | starts a copy that continues from a record, optionally with other values |
 /// | `delete ID` | removes it with its journal |
 ///
@@ -116,14 +119,8 @@ async fn carry_out(command: &Command, executions: &Executions) -> Result<Outcome
             ))?;
             Ok(Outcome::Fine)
         }
-        Command::Cancel(arguments) => {
-            let id = find_id(executions, &arguments.execution).await?;
-            let cancelled = executions
-                .cancel(id, &arguments.reason)
-                .await
-                .map_err(said)?;
-            told(&cancelled)
-        }
+        Command::Cancel(arguments) => ends::cancel(arguments, executions).await,
+        Command::Continue(arguments) => ends::go_on(arguments, executions).await,
         Command::Copy(arguments) => copy(arguments, executions).await,
         Command::Delete(arguments) => {
             let id = find_id(executions, &arguments.execution).await?;

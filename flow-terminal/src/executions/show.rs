@@ -1,12 +1,14 @@
 //! The command `show`.
 
-use flow_durable::{AwaitedSignal, Execution, Executions, RecordKind, UntakenSignal};
+use flow_durable::{
+    AwaitedSignal, Execution, Executions, RecordKind, Status, UndoableStep, UntakenSignal,
+};
 use flow_spec::{visible, visible_json};
 use serde_json::{Value, json};
 
 use super::find::{find, said};
 use super::look::{millis, summary};
-use super::{arguments, events};
+use super::{arguments, ends, events};
 use crate::output::{self, Outcome};
 
 pub(super) async fn show(
@@ -33,6 +35,10 @@ pub(super) async fn whole(execution: &Execution, executions: &Executions) -> Res
     let mut json = summary(execution);
     if let Some(output) = execution.output_json().map_err(said)? {
         json["output"] = output;
+    }
+    if let Status::Cancelling | Status::Cancelled = execution.status() {
+        let steps = execution.undoable().await.map_err(said)?;
+        json["notUndone"] = steps.iter().map(UndoableStep::step).collect();
     }
     let questions = execution.questions().await.map_err(said)?;
     let questions = questions.iter().map(|question| {
@@ -96,6 +102,7 @@ pub(super) async fn text(execution: &Execution, executions: &Executions) -> Resu
     if let Some(reason) = execution.halted() {
         lines.push(format!("halted: {reason}"));
     }
+    lines.extend(ends::not_undone(execution).await?);
     lines.push(String::new());
     let last = execution.record_count().saturating_sub(1);
     // Without the structure of the flow, the journal does not say to which keys its nodes write.
@@ -114,7 +121,10 @@ pub(super) async fn text(execution: &Execution, executions: &Executions) -> Resu
         }
         lines.push(line);
     }
-    for question in execution.questions().await.map_err(said)? {
+    // An execution that is being cancelled waits for nobody.
+    let waits = execution.status() != Status::Cancelling;
+    let questions = execution.questions().await.map_err(said)?;
+    for question in questions.iter().filter(|_| waits) {
         lines.push(String::new());
         lines.push(format!(
             "{} asks for a `{}`:",
@@ -123,7 +133,8 @@ pub(super) async fn text(execution: &Execution, executions: &Executions) -> Resu
         ));
         lines.extend(question.prompt().lines().map(|line| format!("  {line}")));
     }
-    for awaited in execution.awaited_signals().await.map_err(said)? {
+    let awaited = execution.awaited_signals().await.map_err(said)?;
+    for awaited in awaited.iter().filter(|_| waits) {
         let until = awaited.expires_at();
         let until = until.map_or_else(String::new, |at| format!(" until {}", output::time(at)));
         lines.push(String::new());

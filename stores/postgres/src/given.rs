@@ -127,6 +127,7 @@ struct GivenRow<'a> {
     not_before_ms: Option<i64>,
     concurrency_key: Option<Cow<'a, str>>,
     concurrency_limit: Option<u32>,
+    cancelled_ms: Option<i64>,
     created_by_call: Uuid,
 }
 
@@ -165,6 +166,7 @@ pub(super) fn row(
         not_before_ms: optional(row.not_before_ms),
         concurrency_key: row.concurrency.as_ref().map(|it| text::stored(&it.key)),
         concurrency_limit: row.concurrency.as_ref().map(|it| it.at_most),
+        cancelled_ms: optional(row.cancelled_ms),
         created_by_call: call,
     })
 }

@@ -94,7 +94,11 @@ pub(super) async fn list(
          AND ($11 IS NULL OR $11 = \
              (halted IS NOT NULL AND status NOT IN ('completed', 'failed', 'cancelled'))) \
          AND ($12::bool IS NULL OR $12 = EXISTS \
-             (SELECT FROM {schema}.pauses p WHERE p.execution = e.id AND p.state = 'open')) ORDER BY id DESC LIMIT $10";
+             (SELECT FROM {schema}.pauses p WHERE p.execution = e.id AND p.state = 'open')) \
+         AND (NOT coalesce($13::bool, false) OR \
+             (cancelled_ms IS NOT NULL AND status NOT IN ('completed', 'failed', 'cancelled'))) \
+         AND (coalesce($13, true) OR \
+             cancelled_ms IS NULL OR status IN ('completed', 'failed', 'cancelled')) ORDER BY id DESC LIMIT $10";
     let owner = query.owner.as_ref();
     let values: [Value<'_>; _] = [
         (&query.flow.as_deref().map(text::stored), Type::TEXT),
@@ -112,6 +116,7 @@ pub(super) async fn list(
         (&query.limit.map(limit), Type::INT8),
         (&query.halted, Type::BOOL),
         (&query.asks, Type::BOOL),
+        (&query.cancelling, Type::BOOL),
     ];
     let found = database.rows(sql, &values).await?;
     Ok(found.iter().map(rows::execution).collect())

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use flow_store::{
     Claim, Concurrency, Damaged, ExecutionId, Logged, PauseRow, PauseState, Record, RecordKind,
-    Row, TakeOvers, Token,
+    Row, Status, TakeOvers, Token,
 };
 use tokio_postgres::Row as Found;
 use tokio_postgres::types::FromSql;
@@ -45,6 +45,12 @@ pub(super) fn named<T: FromStr<Err: std::fmt::Display>>(found: &Found, column: &
     let name: String = value(found, column)?;
     name.parse()
         .map_err(|error: T::Err| format!("`{column}`: {error}"))
+}
+
+/// Reads the status of an execution.
+fn status(found: &Found, column: &str) -> Reading<Status> {
+    let name: String = value(found, column)?;
+    Status::stored(&name).map_err(|error| format!("`{column}`: {error}"))
 }
 
 pub(super) fn damaged<T>(
@@ -94,7 +100,7 @@ fn read_execution(found: &Found) -> Reading<Row> {
         owner: optional_text(found, "owner")?,
         idempotency_key: optional_text(found, "idempotency_key")?,
         input_hash: text(found, "input_hash")?,
-        status: named(found, "status")?,
+        status: status(found, "status")?,
         format: number(found, "format")?,
         options: text(found, "options")?,
         created_ms: number(found, "created_ms")?,
@@ -110,6 +116,7 @@ fn read_execution(found: &Found) -> Reading<Row> {
         concurrency,
         halted: optional_text(found, "halted")?,
         take_overs,
+        cancelled_ms: optional_number(found, "cancelled_ms")?,
     })
 }
 

@@ -296,6 +296,7 @@ pub(super) async fn append_in(
 
 /// Checks that an append is consistent in itself.
 fn check(id: ExecutionId, append: &Append) -> Result<(), StoreError> {
+    refusal::stored_status(id, append.status)?;
     refusal::questions_of(id, &append.opened)?;
     refusal::sequence(id, first_seq(append), &append.records)?;
     Ok(())
@@ -434,10 +435,10 @@ pub(super) async fn end(
 ) -> Result<Row, StoreError> {
     refusal::is_an_end(status)?;
     let since = match condition {
-        EndIf::NotOver => None,
+        EndIf::NotOver | EndIf::Queued => None,
         EndIf::PausedUntouchedSince(ms) => Some(integer(ms)),
     };
-    let sql = "SELECT * FROM {schema}.end_execution($1, $2, $3, $4, $5, $6)";
+    let sql = "SELECT * FROM {schema}.end_execution($1, $2, $3, $4, $5, $6, $7)";
     let values: [Value<'_>; _] = [
         (&id.as_uuid(), Type::UUID),
         (&status.as_str(), Type::TEXT),
@@ -445,6 +446,7 @@ pub(super) async fn end(
         (&integer(record.at_ms), Type::INT8),
         (&given::record(record), Type::TEXT),
         (&since, Type::INT8),
+        (&(condition == EndIf::Queued), Type::BOOL),
     ];
     let found = database.rows(sql, &values).await?;
     let row = found.first().ok_or(StoreError::NotFound(id))?;

@@ -87,6 +87,7 @@ pub(super) async fn list(
     let owner = query.owner.as_ref().and_then(Option::as_ref);
     lists.extend(owner.map(|owner| format!("owner:{owner}")));
     lists.extend((query.halted == Some(true)).then(|| "halted".to_owned()));
+    lists.extend((query.cancelling == Some(true)).then(|| "cancelling".to_owned()));
     let mut max = query
         .before
         .map_or_else(|| "+".to_owned(), |id| format!("({id}"));

@@ -2,7 +2,7 @@
 
 use flow_store::{
     Claim, Concurrency, Damaged, ExecutionId, Logged, PauseRow, PauseState, Record, RecordKind,
-    Row, SignalRow, StoreError, TakeOvers, Token,
+    Row, SignalRow, Status, StoreError, TakeOvers, Token,
 };
 use redis::Value;
 
@@ -59,7 +59,7 @@ fn read(listed: &str, fields: &Fields) -> Reading<Row> {
         owner: fields.optional_text("owner")?,
         idempotency_key: fields.optional_text("idempotency_key")?,
         input_hash: fields.text("input_hash")?,
-        status: named(fields, "status")?,
+        status: status(fields)?,
         format: fields.value("format")?,
         options: fields.text("options")?,
         created_ms: fields.value("created_ms")?,
@@ -75,6 +75,7 @@ fn read(listed: &str, fields: &Fields) -> Reading<Row> {
         concurrency,
         halted: fields.optional_text("halted")?,
         take_overs,
+        cancelled_ms: fields.optional("cancelled_ms")?,
     })
 }
 
@@ -82,6 +83,11 @@ fn named<T: std::str::FromStr<Err: std::fmt::Display>>(fields: &Fields, field: &
     let name = fields.text(field)?;
     name.parse()
         .map_err(|error: T::Err| format!("`{field}`: {error}"))
+}
+
+fn status(fields: &Fields) -> Reading<Status> {
+    let name = fields.text("status")?;
+    Status::stored(&name).map_err(|error| format!("`status`: {error}"))
 }
 
 /// Reads the claim to an execution.

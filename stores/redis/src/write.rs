@@ -65,6 +65,7 @@ fn fields<'a>(
         "concurrency_limit",
         number(concurrency.map(|it| it.at_most.into())),
     );
+    add("cancelled_ms", number(row.cancelled_ms));
     all.counted(count)
 }
 
@@ -261,6 +262,7 @@ pub(super) async fn append(
     fence: u64,
     append: &Append,
 ) -> Result<(), StoreError> {
+    refusal::stored_status(id, append.status)?;
     refusal::questions_of(id, &append.opened)?;
     let first_seq = append.records.first().map_or(0, |record| record.seq);
     refusal::sequence(id, first_seq, &append.records)?;
@@ -370,8 +372,13 @@ pub(super) async fn end(
 ) -> Result<Row, StoreError> {
     refusal::is_an_end(status)?;
     let since = match condition {
-        EndIf::NotOver => None,
+        EndIf::NotOver | EndIf::Queued => None,
         EndIf::PausedUntouchedSince(ms) => Some(ms),
+    };
+    let only = if condition == EndIf::Queued {
+        Status::Queued.as_str()
+    } else {
+        ""
     };
     let arguments = Arguments::default()
         .id(id.as_uuid())
@@ -379,6 +386,7 @@ pub(super) async fn end(
         .text(reason)
         .number(record.at_ms)
         .optional_number(since)
+        .text(only)
         .record(record);
     let call = Uuid::new_v4();
     let answer = database.write(&script::END, call, arguments).await?;

@@ -19,6 +19,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("version_2.sql")),
     M::up(include_str!("version_3.sql")),
     M::up(include_str!("version_4.sql")),
+    M::up(include_str!("version_5.sql")),
 ];
 
 /// The newest version.

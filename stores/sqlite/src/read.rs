@@ -170,6 +170,12 @@ fn ids_of(query: &ListQuery) -> (String, Vec<Value>) {
         index = "executions_halted";
         conditions.push("halted IS NOT NULL");
     }
+    if query.cancelling == Some(true) {
+        // Few executions are being cancelled.
+        index = "executions_cancelling";
+        conditions.push("cancelled_ms IS NOT NULL");
+        conditions.push("status NOT IN ('completed', 'failed', 'cancelled')");
+    }
     if query.asks == Some(true) {
         conditions.push("unclosed > settled");
     }

@@ -1,6 +1,8 @@
 //! Signals of executions.
 
-use flow_store::{Append, ExecutionId, NewSignal, Sent, SignalRow, Status, StoreError, refusal};
+use flow_store::{
+    Append, CANCEL, ExecutionId, NewSignal, Sent, SignalRow, Status, StoreError, refusal,
+};
 use rusqlite::{Connection, params};
 
 use super::cells;
@@ -29,6 +31,9 @@ pub(super) fn signal(
     execution.signals += 1;
     execution.untaken += 1;
     execution.row.updated_ms = signal.now_ms;
+    if signal.name == CANCEL {
+        execution.row.cancelled_ms = Some(signal.now_ms);
+    }
     if execution.awaited.contains(&signal.name) {
         execution.resume_from(signal.now_ms);
     }

@@ -106,7 +106,7 @@ pub(super) fn put(connection: &Connection, execution: &Execution) -> Result<(), 
          snapshot_seq = ?14, result = ?16, fence = ?17, holder = ?18, claimed_ms = ?19, claimed_until_ms = ?20, \
          timer_ms = ?21, wake_ms = ?22, settled = ?23, unclosed = ?24, due_ms = ?25, \
          halted = ?30, take_overs = ?31, taken_over_at = ?32, signals = ?33, untaken = ?34, awaited = ?35, \
-         checksum = ?36 WHERE id = ?1";
+         cancelled_ms = ?36, checksum = ?37 WHERE id = ?1";
     cells::write(connection, sql, "executions", &execution.cells())?;
     Ok(())
 }
@@ -114,7 +114,7 @@ pub(super) fn put(connection: &Connection, execution: &Execution) -> Result<(), 
 /// Writes an execution in which only the length of the journal has changed, which no index
 /// contains.
 fn put_grown(connection: &Connection, execution: &Execution) -> Result<(), StoreError> {
-    let sql = "UPDATE executions SET updated_ms = ?11, next_seq = ?12, snapshot_seq = ?14, checksum = ?36 WHERE id = ?1";
+    let sql = "UPDATE executions SET updated_ms = ?11, next_seq = ?12, snapshot_seq = ?14, checksum = ?37 WHERE id = ?1";
     cells::write(connection, sql, "executions", &execution.cells())?;
     Ok(())
 }
@@ -200,6 +200,7 @@ pub(super) fn append(
     fence: u64,
     append: &Append,
 ) -> Result<(), StoreError> {
+    refusal::stored_status(id, append.status)?;
     let mut execution = claimed(connection, id, fence)?;
     let row = &mut execution.row;
     let records = &append.records;
@@ -288,6 +289,7 @@ pub(super) fn end(
                 row.status == Status::Paused && row.updated_ms < ms && execution.settled == 0;
             untouched && !signals::has_awaited(connection, &execution)?
         }
+        EndIf::Queued => execution.row.status == Status::Queued,
     };
     if !ends {
         return Ok(execution.row);

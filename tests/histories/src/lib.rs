@@ -89,7 +89,7 @@ pub enum Call {
         seq: Option<u64>,
         opened: Option<u8>,
         closed: Option<u8>,
-        /// Its place in [`Status::ALL`].
+        /// Its place in [`Status::STORED`].
         status: Option<u8>,
         /// The number of a signal.
         taken: Option<u64>,
@@ -291,6 +291,7 @@ impl Call {
                     concurrency: None,
                     halted: None,
                     take_overs: None,
+                    cancelled_ms: None,
                 };
                 let question = question.map(|number| world.question(number, execution, now_ms));
                 let claim = holder.map(|holder| claim(world, holder, now_ms));
@@ -343,7 +344,7 @@ impl Call {
                         .map(|number| world.token(number))
                         .into_iter()
                         .collect(),
-                    status: status.map(|place| Status::ALL[usize::from(place)]),
+                    status: status.map(|place| Status::STORED[usize::from(place)]),
                     taken: taken.into_iter().collect(),
                     awaited: awaited.map(|name| name.to_string()).into_iter().collect(),
                     release,

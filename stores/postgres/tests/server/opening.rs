@@ -4,7 +4,7 @@ use flow_postgres::{PostgresOptions, PostgresStore};
 use flow_store::suite::fixtures::{
     append, claim, claimed, new_id, question, records, signal, told,
 };
-use flow_store::{Append, Sent, Store as _, StoreError};
+use flow_store::{Append, CANCEL, Sent, Store as _, StoreError};
 use std::time::Duration;
 
 use crate::servers::{options, shared};
@@ -37,13 +37,13 @@ async fn a_newer_one_is_refused() {
     server.query("UPDATE newer.version SET version = 7");
     let opened = PostgresStore::connect_with(&server.url(), options).await;
     assert!(
-        matches!(opened, Err(StoreError::TooNew { found: 7, known: 3 })),
+        matches!(opened, Err(StoreError::TooNew { found: 7, known: 4 })),
         "{opened:?}"
     );
 }
 
 /// The statements of each version before this one.
-const EARLIER: [&[&str]; 2] = [
+const EARLIER: [&[&str]; 3] = [
     &[
         include_str!("../../src/version_1/tables.sql"),
         include_str!("../../src/version_1/log.sql"),
@@ -51,6 +51,7 @@ const EARLIER: [&[&str]; 2] = [
         include_str!("../../src/version_1/queue.sql"),
     ],
     &[include_str!("../../src/version_2.sql")],
+    &[include_str!("../../src/version_3.sql")],
 ];
 
 #[tokio::test]
@@ -88,7 +89,7 @@ async fn an_earlier_one_gets_what_it_lacks_and_keeps_its_executions() {
         let options = PostgresOptions::new().schema(&schema).callers_clocks();
         let store = PostgresStore::connect_with(&server.url(), options).await;
         let store = store.unwrap();
-        assert_eq!(in_schema("SELECT version FROM {schema}.version"), "3");
+        assert_eq!(in_schema("SELECT version FROM {schema}.version"), "4");
         let row = store.execution(id).await.unwrap().unwrap();
         assert_eq!((row.halted, row.take_overs), (None, None));
         let fence = claim(&store, id).await;
@@ -116,6 +117,17 @@ async fn an_earlier_one_gets_what_it_lacks_and_keeps_its_executions() {
         store.append(id, fence, take).await.unwrap();
         assert!(store.signals(id).await.unwrap().is_empty());
         assert_eq!(store.records(id, 0, 9).await.unwrap().len(), 2);
+
+        assert_eq!(row.cancelled_ms, None);
+        store.signal(id, signal(CANCEL)).await.unwrap();
+        let row = store.execution(id).await.unwrap().unwrap();
+        assert!(row.is_cancelling());
+        let old = format!(
+            r#"SELECT status FROM {{schema}}.end_execution('{id}', 'cancelled', 'late', 7,
+                '{{"seq": 0, "at_ms": 7, "kind": "run_cancelled", "path": "", "step": "", "visit": 0,
+                "attempt": 0, "payload": "late"}}', NULL)"#
+        );
+        assert_eq!(in_schema(&old), "cancelled");
     }
 }
 

@@ -10,7 +10,7 @@ local row = {}
 for place = 1, #flat, 2 do
     row[flat[place]] = flat[place + 1]
 end
-for _, name in ipairs({ 'ids', 'due', 'claims', 'halted' }) do
+for _, name in ipairs({ 'ids', 'due', 'claims', 'halted', 'cancelling' }) do
     write('zset', 'ZREM', name, id)
 end
 for status in pairs(STATUSES) do

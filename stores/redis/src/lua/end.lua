@@ -1,5 +1,5 @@
 is_repeated()
-local id, status, reason, at_ms, since = given(), given(), given(), given_number(), given_time()
+local id, status, reason, at_ms, since, only = given(), given(), given(), given_number(), given_time(), given()
 local records = given_records(1)
 
 local row = load_whole(id)
@@ -8,7 +8,8 @@ if not row then
 end
 local is_untouched = not since or row.status == 'paused' and row.updated_ms < since and row.settled == 0
     and not has_awaited(row, {})
-if not OVER[row.status] and is_untouched then
+local is_it = only == '' or row.status == only
+if not OVER[row.status] and is_untouched and is_it then
     local before = copy_of(row)
     records[1].seq = row.next_seq
     add_records(row, records, 0)

@@ -7,10 +7,10 @@ local UNDER_WAY = { running = true, paused = true }
 local FIELDS = { 'status', 'flow', 'fence', 'next_seq', 'updated_ms', 'settled', 'asked', 'priority', 'holder',
     'claimed_until_ms', 'lease_ms', 'timer_ms', 'expires_ms', 'wake_ms', 'not_before_ms', 'concurrency_key',
     'concurrency_limit', 'claimed_by_call', 'written_by_call', 'created_by_call', 'halted', 'take_overs',
-    'taken_over_at', 'signals', 'awaited' }
+    'taken_over_at', 'signals', 'awaited', 'cancelled_ms' }
 local NUMBERS = { 'fence', 'next_seq', 'updated_ms', 'settled', 'asked', 'priority' }
 local OPTIONAL_NUMBERS = { 'claimed_until_ms', 'lease_ms', 'timer_ms', 'expires_ms', 'wake_ms', 'not_before_ms',
-    'concurrency_limit', 'take_overs', 'taken_over_at', 'signals' }
+    'concurrency_limit', 'take_overs', 'taken_over_at', 'signals', 'cancelled_ms' }
 local OTHERS = { 'id', 'structure', 'input_hash', 'options', 'format', 'created_ms', 'snapshot_seq', 'copied_from' }
 
 local function number(row, field)
@@ -146,6 +146,9 @@ local function places(row)
     if row.halted and not OVER[row.status] then
         found['halted'] = 0
     end
+    if row.cancelled_ms and not OVER[row.status] then
+        found['cancelling'] = 0
+    end
     if row.status == 'queued' then
         found['queue:' .. row.flow] = -row.priority
         if row.not_before_ms then
@@ -173,7 +176,8 @@ end
 
 local CHANGING = { 'status', 'fence', 'next_seq', 'updated_ms', 'settled', 'asked', 'holder', 'claimed_until_ms',
     'lease_ms', 'timer_ms', 'expires_ms', 'wake_ms', 'snapshot_seq', 'result', 'structure', 'claimed_by_call',
-    'written_by_call', 'halted', 'take_overs', 'taken_over_at', 'options', 'signals', 'awaited' }
+    'written_by_call', 'halted', 'take_overs', 'taken_over_at', 'options', 'signals', 'awaited',
+    'cancelled_ms' }
 
 -- Stores an execution as it is now.
 local function store(before, row)

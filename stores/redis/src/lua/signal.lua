@@ -45,6 +45,9 @@ set_count(id, name, count_of(id, name) + 1)
 if key then
     write('hash', 'HSET', 'signal_keys:' .. id, key, number .. ' ' .. call .. ' ' .. digest)
 end
+if name == '!cancel' then
+    row.cancelled_ms = now_ms
+end
 for _, awaited in ipairs(awaited_by(row)) do
     if awaited == name then
         resume_from(row, now_ms)

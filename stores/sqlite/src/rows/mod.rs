@@ -20,7 +20,7 @@ pub(super) const EXECUTION: &str = "id, flow, structure, owner, idempotency_key,
      status, format, options, created_ms, updated_ms, next_seq, first_seq, snapshot_seq, copied_from, \
      result, fence, holder, claimed_ms, claimed_until_ms, timer_ms, wake_ms, settled, unclosed, \
      due_ms, priority, not_before_ms, concurrency_key, concurrency_limit, halted, take_overs, taken_over_at, \
-     signals, untaken, awaited, checksum";
+     signals, untaken, awaited, cancelled_ms, checksum";
 
 pub(super) const RECORD: &str = "\"offset\", execution, owner, seq, at_ms, kind, path, step, visit, item, attempt, \
      payload, checksum";
@@ -52,7 +52,7 @@ pub(super) struct Execution {
 }
 
 impl Execution {
-    pub(super) fn cells(&self) -> [Cell<'_>; 35] {
+    pub(super) fn cells(&self) -> [Cell<'_>; 36] {
         let row = &self.row;
         let concurrency = row.concurrency.as_ref();
         [
@@ -91,6 +91,7 @@ impl Execution {
             (self.signals > 0).then_some(self.signals).into(),
             (self.untaken > 0).then_some(self.untaken).into(),
             signal::lines(&self.awaited).into(),
+            row.cancelled_ms.into(),
         ]
     }
 
@@ -113,7 +114,11 @@ impl Execution {
             Status::Running => Some(0),
             Status::Paused if self.settled > 0 => Some(0),
             Status::Paused => self.row.wake_ms,
-            Status::Queued | Status::Completed | Status::Failed | Status::Cancelled => None,
+            Status::Queued
+            | Status::Cancelling
+            | Status::Completed
+            | Status::Failed
+            | Status::Cancelled => None,
         }
     }
 
@@ -161,7 +166,7 @@ pub(super) fn execution(row: &rusqlite::Row<'_>) -> Result<Execution, StoreError
                 owner: columns.text_or_none(3)?,
                 idempotency_key: columns.text_or_none(4)?,
                 input_hash: columns.text(5)?,
-                status: columns.parsed(6)?,
+                status: columns.status(6)?,
                 format: columns.number(7)?,
                 options: columns.text(8)?,
                 created_ms: columns.number(9)?,
@@ -189,6 +194,7 @@ pub(super) fn execution(row: &rusqlite::Row<'_>) -> Result<Execution, StoreError
                     }),
                     None => None,
                 },
+                cancelled_ms: columns.number_or_none(35)?,
             },
             first_seq: columns.number(12)?,
             claim: match columns.parsed_or_none(17)? {
@@ -205,7 +211,7 @@ pub(super) fn execution(row: &rusqlite::Row<'_>) -> Result<Execution, StoreError
                 None => Vec::new(),
             },
         };
-        columns.check("executions", 35)?;
+        columns.check("executions", 36)?;
         Ok(execution)
     };
     read().map_err(|damage: Damage| damage.at(format!("execution {}", columns.shown(0))))
@@ -446,6 +452,11 @@ impl<'a> Columns<'a, '_> {
         let text = self.str(index)?;
         text.parse()
             .map_err(|error: T::Err| self.damage(index, &error.to_string()))
+    }
+
+    fn status(&self, index: usize) -> Result<Status, Damage> {
+        let name = self.str(index)?;
+        Status::stored(name).map_err(|error| self.damage(index, &error.to_string()))
     }
 
     fn parsed_or_none<T: FromStr<Err: Display>>(&self, index: usize) -> Result<Option<T>, Damage> {

@@ -79,7 +79,7 @@ async fn what_was_written_is_there_after_reopening() {
         let structure = store.structure("5f2c").await.unwrap();
         assert_eq!(structure.as_deref(), Some("{}"));
         let version = number(&folder.raw(), "PRAGMA user_version");
-        assert_eq!(version, 4);
+        assert_eq!(version, 5);
     }
 }
 

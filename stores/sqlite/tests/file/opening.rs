@@ -11,8 +11,8 @@ use flow_sqlite::{SqliteOptions, SqliteStore};
 use rusqlite::Connection;
 
 use crate::{Folder, number};
-use flow_store::Sent;
 use flow_store::suite::fixtures::{signal, started};
+use flow_store::{CANCEL, Sent};
 
 /// What the files of stores have as their application id: `flow`.
 const OURS: i64 = 0x666c_6f77;
@@ -202,6 +202,9 @@ async fn an_empty_file_becomes_a_store_and_says_that_it_is_one() {
 
 #[tokio::test]
 async fn a_file_of_an_earlier_version_gets_what_it_lacks_and_keeps_its_executions() {
+    let to_fourth = "DROP INDEX executions_cancelling; \
+         ALTER TABLE executions DROP COLUMN cancelled_ms; \
+         PRAGMA user_version = 4;";
     let to_third = "DROP TABLE signals; \
          ALTER TABLE executions DROP COLUMN signals; \
          ALTER TABLE executions DROP COLUMN untaken; \
@@ -219,23 +222,28 @@ async fn a_file_of_an_earlier_version_gets_what_it_lacks_and_keeps_its_execution
          ALTER TABLE executions DROP COLUMN concurrency_limit; \
          PRAGMA user_version = 1;";
     for back in [
-        to_third.to_owned(),
-        format!("{to_third}{to_second}"),
-        format!("{to_third}{to_second}{to_first}"),
+        to_fourth.to_owned(),
+        format!("{to_fourth}{to_third}"),
+        format!("{to_fourth}{to_third}{to_second}"),
+        format!("{to_fourth}{to_third}{to_second}{to_first}"),
     ] {
         let folder = Folder::new();
         let id = started(&folder.open().await).await;
         folder.raw().execute_batch(&back).unwrap();
         let store = folder.open().await;
-        assert_eq!(number(&folder.raw(), "PRAGMA user_version"), 4);
+        assert_eq!(number(&folder.raw(), "PRAGMA user_version"), 5);
         let row = store.execution(id).await.unwrap().unwrap();
         let unset = (row.priority, row.not_before_ms, row.concurrency);
         assert_eq!(unset, (0, None, None));
         assert_eq!((row.halted, row.take_overs), (None, None));
+        assert_eq!(row.cancelled_ms, None);
         assert!(store.signals(id).await.unwrap().is_empty());
         let sent = store.signal(id, signal("paid")).await.unwrap();
         assert_eq!(sent, Sent::New(1));
         assert_eq!(store.signals(id).await.unwrap().len(), 1);
+        store.signal(id, signal(CANCEL)).await.unwrap();
+        let row = store.execution(id).await.unwrap().unwrap();
+        assert!(row.is_cancelling());
     }
 }
 
@@ -249,7 +257,7 @@ async fn a_file_of_a_newer_version_is_refused_and_left_alone() {
     .unwrap();
     let opened = SqliteStore::open(folder.path()).await;
     assert!(
-        matches!(opened, Err(StoreError::TooNew { found: 7, known: 4 })),
+        matches!(opened, Err(StoreError::TooNew { found: 7, known: 5 })),
         "{opened:?}"
     );
     let tables = number(&raw, "SELECT count(*) FROM sqlite_schema");
