@@ -275,6 +275,8 @@ where
                 return Ok(());
             };
             let step = StepKey::new(&visit.step).after(StepKey::new(&flow_step));
+            let step = engine.in_present_names(scope, step);
+            let step = StepKey::new(&step);
             let place = visit.clone().undo();
             let path = place.path.clone();
             let place = FlowInfo::undo(place);
