@@ -66,7 +66,7 @@ fn nodes_without_a_name_in_the_journal_have_no_former_one() {
     let flow = "
         in items
         node pack item was=wrap
-        each packed items item pack
+        each packed item pack items
         node refund receipt was=give_back
         node charge writes receipt undo refund
         undo undo
