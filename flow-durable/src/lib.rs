@@ -15,6 +15,7 @@ mod journal;
 mod lease;
 mod listed;
 mod lock;
+mod names;
 mod options;
 mod owned;
 mod owners;

@@ -1,8 +1,9 @@
 //! The flows that a runtime knows, of any type.
 
 use std::any::Any;
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use flow_runtime::Flow;
 use flow_runtime::engine::{
@@ -17,6 +18,8 @@ use sha2::{Digest as _, Sha256};
 use super::driver::{Ended, Work};
 use super::engine::Durable;
 use super::error::RuntimeError;
+use super::lock::lock;
+use super::names::Names;
 use super::values::params_at;
 
 /// A compiled flow that can run durably: its inputs, values and outputs can be stored as JSON.
@@ -45,6 +48,8 @@ pub(crate) struct Registered {
     signals: OnceLock<SignalTypes>,
     /// True if what it does can be undone.
     undoes: OnceLock<bool>,
+    /// The former names under which executions of other structures continue, by the hashes of these.
+    names: Mutex<HashMap<String, Option<Arc<Names>>>>,
 }
 
 impl Registered {
@@ -59,6 +64,7 @@ impl Registered {
             spread_loops: OnceLock::new(),
             signals: OnceLock::new(),
             undoes: OnceLock::new(),
+            names: Mutex::default(),
         }
     }
 
@@ -85,6 +91,7 @@ impl Registered {
             spread_loops: self.spread_loops.clone(),
             signals: self.signals.clone(),
             undoes: self.undoes.clone(),
+            names: Mutex::default(),
         }
     }
 
@@ -168,7 +175,29 @@ impl Registered {
         document.as_ref().map_err(Clone::clone)
     }
 
-    /// The names of the loops of the flow itself whose items can run in parts.
+    /// Returns true if one of its nodes says that it had another name.
+    pub(crate) fn has_former_names(&self) -> bool {
+        // Most flows have none, and need not be read.
+        self.structure().contains("\"was\"")
+    }
+
+    /// The names under which executions of the structure with this hash continue, if they were looked
+    /// for already.
+    pub(crate) fn known_names(&self, structure: &str) -> Option<Option<Arc<Names>>> {
+        lock(&self.names).get(structure).cloned()
+    }
+
+    /// The names under which executions of this structure continue: `None` if these are its own.
+    pub(crate) fn names_in(&self, hash: &str, structure: &str) -> Option<Arc<Names>> {
+        let (Ok(old), Ok(new)) = (document(structure), self.document()) else {
+            return None; // The structures are compared next, which reports it.
+        };
+        let names = new.under_names_of(&old).map(Names::new).map(Arc::new);
+        lock(&self.names).insert(hash.to_owned(), names.clone());
+        names
+    }
+
+    /// The names of the loops of the flow itself whose items can run in parts, also the former ones.
     pub(crate) fn spread_loops(&self) -> &[String] {
         self.spread_loops.get_or_init(|| {
             // Most flows have none, and need not be read.
@@ -176,7 +205,9 @@ impl Registered {
             let flow = has_some.then(|| self.document().ok()).flatten();
             let nodes = flow.into_iter().flat_map(|flow| &flow.nodes);
             let each = nodes.filter(|node| node.settings.spread.is_some());
-            each.map(|node| node.id.clone()).collect()
+            each.flat_map(|node| [Some(node.id.clone()), node.settings.was.clone()])
+                .flatten()
+                .collect()
         })
     }
 
@@ -197,6 +228,15 @@ impl Registered {
     /// The type of the value that the node at a path gets from outside.
     pub(crate) fn external(&self, path: &str) -> Option<ExternalType> {
         self.flow.external(path)
+    }
+
+    /// The type of the value that the node at a path of an execution gets from outside. The path has these
+    /// former names.
+    pub(crate) fn external_under(&self, names: Option<&Names>, path: &str) -> Option<ExternalType> {
+        match names {
+            Some(names) => self.external(&names.present_path(path)),
+            None => self.external(path),
+        }
     }
 
     /// Returns true if it or a flow in it has nodes whose visits can be undone.

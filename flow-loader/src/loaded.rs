@@ -147,7 +147,7 @@ async fn ran<E: LoadedEngine>(
         return Err(RunError::Input(error));
     }
     values.clear();
-    let scope = Scope::root(engine.run(), &level.info);
+    let scope = Scope::root(engine.run(), engine.names(None, &level.info));
     let end = if level.undoes {
         let driven = drive(level, engine, &scope, &mut state);
         Box::pin(until_cancelled(&**level, engine, &scope, driven)).await
@@ -235,7 +235,7 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
     ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
         Box::pin(async move {
             if self.level.undoes {
-                let scope = Scope::root(engine.run(), &self.level.info);
+                let scope = Scope::root(engine.run(), engine.names(None, &self.level.info));
                 undo_failed(&*self.level, engine, &scope, false, failed).await;
             }
         })

@@ -71,6 +71,14 @@ impl FlowInfo {
         FlowInfo(Names::Owned { namespace, nodes })
     }
 
+    /// The names of this flow, with other ones for some of its nodes: those that `name` returns.
+    #[must_use]
+    pub fn with_names<'n>(&self, name: impl Fn(&str) -> Option<&'n str>) -> FlowInfo {
+        let own = (0..).map_while(|index| self.node(index));
+        let nodes = own.map(|own| name(own).unwrap_or(own).to_owned());
+        FlowInfo::new(self.namespace().to_owned(), nodes.collect())
+    }
+
     /// Stands for the names of the flow in the frame of an undo node at this place.
     pub(crate) fn undo(place: Place) -> FlowInfo {
         FlowInfo(Names::Undo(place))

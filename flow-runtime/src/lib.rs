@@ -236,6 +236,7 @@ pub use flow_macros::Params;
 /// | `node name: path { parameter <- key, key -> other };` | a node that reads and writes other keys than its own |
 /// | `node name: path { result -> +key };` | a node whose result is added to the value of a key |
 /// | `node name: path with retry(attempts = 3), timeout = "5s";` | a node with settings for this flow |
+/// | `node name: path with was = "old_name";` | a node that had another name, under which earlier executions continue |
 /// | `node name: [a, b, c] with concurrency(2);` | a fork with a name, and a limit on how many branches run at once |
 /// | `node name: first { a, b >> c, wait(5s) => "late" };` | a race: the first branch that is done decides the action |
 /// | `node name: for item in items { path };` | a loop that runs a node or a flow for each item; its results are a `Vec` |

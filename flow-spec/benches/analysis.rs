@@ -65,6 +65,7 @@ fn flow(groups: usize) -> Graph {
         )],
         fallible: false,
         undo: None,
+        was: None,
     };
     graph.nodes.push(first);
     graph.edges.push(Edge {
@@ -134,6 +135,7 @@ fn add_group(graph: &mut Graph, random: &mut Random, group: usize, groups: usize
                 .into(),
             fallible: false,
             undo: None,
+            was: None,
         });
     }
 

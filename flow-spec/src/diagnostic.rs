@@ -125,6 +125,8 @@ pub enum Site {
     Read(NodeId, usize),
     /// The setting `undo = …` of a node: the name of its undo node.
     Undo(NodeId),
+    /// The setting `was = …` of a node: its former name.
+    Was(NodeId),
     /// A part of an edge, by the edge's index.
     Edge(usize, EdgePart),
 }

@@ -71,6 +71,9 @@ pub struct Node {
     /// The node that takes back one visit to this node: one of [`Graph::nodes`], without edges of
     /// its own. It reads the keys as they were when the visit was done.
     pub undo: Option<NodeId>,
+    /// The name that it had in an earlier version of the flow, under which the steps of earlier
+    /// executions are stored.
+    pub was: Option<String>,
 }
 
 /// The kind of a node.

@@ -26,6 +26,16 @@ pub fn composed(name: &str) -> Cow<'_, str> {
     }
 }
 
+/// Returns `true` for the id of a node: a name in Rust that may also contain `-`. It has no dot,
+/// which separates the names of a path.
+pub(crate) fn is_node_name(id: &str) -> bool {
+    let mut letters = id.chars();
+    let first = letters
+        .next()
+        .is_some_and(|letter| unicode_ident::is_xid_start(letter) || letter == '_');
+    first && letters.all(|letter| unicode_ident::is_xid_continue(letter) || letter == '-')
+}
+
 /// Returns a name of Rust in snake case, which is the name of a node without a declaration.
 ///
 /// # Examples

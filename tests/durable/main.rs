@@ -41,6 +41,7 @@ mod queue;
 mod races;
 mod rag;
 mod recovery;
+mod renamed;
 mod retries;
 mod schedules;
 mod settings;

@@ -10,14 +10,15 @@ mod snapshot;
 mod spread;
 mod undo;
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use flow_runtime::engine::{
-    Engine, ExternalType, Failed, Hooks, Path, Place, RaceBranch, Run, SameOrder, Saved, Scope,
-    Step, StepKey, Stored, Visit, carry_out, finish_under_way, to_json_text, unchanged,
+    Engine, ExternalType, Failed, FlowInfo, Hooks, Path, Place, RaceBranch, Run, SameOrder, Saved,
+    Scope, Step, StepKey, Stored, Visit, carry_out, finish_under_way, to_json_text, unchanged,
 };
 use flow_runtime::{EventKind, FlowError, NodeError, RunId, RunOptions};
 use flow_spec::{DEFAULT_ACTION, short_name};
@@ -31,6 +32,7 @@ use self::undo::undoes;
 use super::entry::{Kept, Payload, Snapshot};
 use super::error::RuntimeError;
 use super::journal::{Journal, NewRecord};
+use super::names::Names;
 use super::payload::{self, VALUE_DEPTH};
 use super::replay::{Outcome, Replay};
 use crate::clock::millis;
@@ -58,6 +60,8 @@ pub struct Durable {
     of_part: Option<OfPart>,
     /// The number of steps taken when it began, or was continued from a snapshot.
     began_with: u64,
+    /// The former names of its nodes, if it continues under them.
+    names: Option<Arc<Names>>,
     /// Creates the parts of loops. `None` for a look into the past.
     spreads: Option<Spreads>,
 }
@@ -89,8 +93,14 @@ impl Durable {
             captured: None,
             relay,
             of_part: None,
+            names: None,
             spreads: None,
         }
+    }
+
+    /// Continues under these former names.
+    pub(crate) fn under(self, names: Option<Arc<Names>>) -> Self {
+        Durable { names, ..self }
     }
 
     /// Looks into the past: captures the states of the running flows, and runs no step.
@@ -252,6 +262,26 @@ impl Hooks for Durable {
 
     fn run(&self) -> &Run {
         &self.run
+    }
+
+    fn names<'a>(&'a self, around: Option<&Scope<'_>>, flow: &'a FlowInfo) -> &'a FlowInfo {
+        let Some(names) = &self.names else {
+            return flow;
+        };
+        match around {
+            Some(around) => names.of(&around.frame().path().to_string(), flow),
+            None => names.of(flow.namespace(), flow),
+        }
+    }
+
+    fn in_present_names<'a>(&self, scope: &Scope<'_>, step: StepKey<'a>) -> Cow<'a, str> {
+        match &self.names {
+            Some(names) => {
+                let flow = scope.frame().flow_path().to_string();
+                Cow::Owned(names.present_step(&flow, step))
+            }
+            None => Cow::Borrowed(step.as_str()),
+        }
     }
 
     fn node_started(&self, scope: &Scope<'_>, node: u16) -> Result<(), Failed> {

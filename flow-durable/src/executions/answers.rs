@@ -97,8 +97,9 @@ impl Executions {
         value: Result<SubmittedValue, serde_json::Error>,
     ) -> Result<String, RuntimeError> {
         let changes = self.owned.shared.judge_to_answer(row, flow).await?;
+        let names = self.owned.shared.registry.names(row, flow).await?;
         let asked = flow
-            .external(&pause.path)
+            .external_under(names.as_deref(), &pause.path)
             .ok_or_else(|| RuntimeError::FlowChanged {
                 execution: row.id,
                 flow: row.flow.clone(),

@@ -160,6 +160,7 @@ impl Executions {
             cancellation: None,
             options: options.clone(),
             changes: None,
+            names: self.owned.shared.registry.names(row, flow).await?,
         };
         match self.owned.shared.look(row, flow, loaded).await {
             Ok(captured) => {

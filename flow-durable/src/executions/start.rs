@@ -96,7 +96,10 @@ impl Executions {
         if self.owned.shared.tasks.are_draining() {
             return Err(RuntimeError::ShutDown(id));
         }
-        self.owned.shared.registry.store_structure(&flow).await?;
+        let registry = &self.owned.shared.registry;
+        registry
+            .store_structure(flow.hash(), flow.structure())
+            .await?;
         let row = self.new_row(id, name, &flow, &input, &options);
         let began = Record {
             seq: 0,
@@ -118,6 +121,7 @@ impl Executions {
             cancellation: None,
             options: options.stored,
             changes: None,
+            names: None,
         };
         let is_early = row.not_before_ms.is_some_and(|ms| ms > row.created_ms);
         if is_early || row.concurrency.is_some() {

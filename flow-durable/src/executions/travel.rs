@@ -4,7 +4,7 @@
 //! The journal contains outcomes, not states. So a look replays the flow up to the record, without
 //! running a step, and captures the state there.
 
-use flow_runtime::engine::StepKey;
+use flow_runtime::engine::{ExternalType, StepKey};
 use flow_store::refusal::newest_snapshot;
 use flow_store::{ExecutionId, PauseRow, PauseState, Record, RecordKind, Row, Status, Token};
 use serde_json::json;
@@ -15,7 +15,6 @@ use crate::engine::AtNode;
 use crate::entry::{Asked, Copied, Entry, Json, is_end};
 use crate::error::RuntimeError;
 use crate::execution::Execution;
-use crate::registered::Registered;
 use crate::shared::{Loaded, check_format, kept_elsewhere};
 use crate::steps::missing;
 
@@ -62,7 +61,12 @@ impl Executions {
         let id = row.id;
         let new = ExecutionId::from(self.owned.shared.ids.next(now_ms));
         let flow = self.owned.shared.registry.version_if_known(&row).await?;
-        let pauses = reopened(&row, flow.as_deref(), new, &records, now_ms)?;
+        let names = match &flow {
+            Some(flow) => self.owned.shared.registry.names(&row, flow).await?,
+            None => None,
+        };
+        let external = |path: &str| flow.as_ref()?.external_under(names.as_deref(), path);
+        let pauses = reopened(&row, external, new, &records, now_ms)?;
         let last_ms = records.last().map_or(now_ms, |last| last.at_ms);
         renew(id, &mut records, now_ms.saturating_sub(last_ms))?;
         let path = match records.first() {
@@ -210,7 +214,7 @@ fn copied(row: Row, new: ExecutionId, records: &[Record], now_ms: u64) -> Row {
 /// The questions that were open at the end of these records, for the new execution.
 fn reopened(
     row: &Row,
-    flow: Option<&Registered>,
+    external: impl Fn(&str) -> Option<ExternalType>,
     new: ExecutionId,
     records: &[Record],
     now_ms: u64,
@@ -248,8 +252,8 @@ fn reopened(
                 step: record.step.clone(),
                 prompt: asked.prompt,
                 expected: asked.expected,
-                schema: flow
-                    .and_then(|flow| flow.external(&record.path)?.schema())
+                schema: external(&record.path)
+                    .and_then(|asked| asked.schema())
                     .or(asked.schema)
                     .map(|schema| schema.to_string()),
                 created_ms: now_ms,

@@ -186,8 +186,9 @@ impl Shared {
             return self.end_cancelled(&row).await;
         }
         let loaded = self.load(&row, &flow, None).await?;
-        if row.structure != flow.hash() {
-            self.registry.store_structure(&flow).await?;
+        let (hash, structure) = loaded.structure(&flow);
+        if row.structure != hash {
+            self.registry.store_structure(hash, structure).await?;
         }
         if row.status != Status::Running {
             let append = Append {
@@ -231,6 +232,7 @@ impl Shared {
         suspicion: Suspicion,
     ) {
         let id = row.id;
+        let hash = loaded.structure(&flow).0.to_owned();
         let Loaded {
             input,
             snapshot,
@@ -240,6 +242,7 @@ impl Shared {
             cancellation,
             options,
             changes,
+            names,
         } = loaded;
         let clock = self.options.clock.clone();
         let lease = Arc::new(self.claims.lease(term));
@@ -261,13 +264,14 @@ impl Shared {
         let spreads = Spreads {
             parts,
             row: Row {
-                structure: flow.hash().to_owned(),
+                structure: hash.clone(),
                 ..row.clone()
             },
             told: signals.parts.clone(),
         };
         let engine = self.engine(row, journal.clone(), run_options, &input, snapshot);
-        let engine = engine.of_part(options.part).spreading(spreads);
+        let engine = engine.of_part(options.part).under(names.clone());
+        let engine = engine.spreading(spreads);
         let engine = Arc::new(engine);
         let driver = Driver {
             store: self.store.clone(),
@@ -278,9 +282,14 @@ impl Shared {
             committed: self.committed.clone(),
             path: flow.namespace().to_owned(),
             changes: changes.map(|changes| (row.flow.clone(), changes)),
-            structure: (row.structure != flow.hash()).then(|| flow.hash().to_owned()),
+            structure: (row.structure != hash).then_some(hash),
             suspicion,
-            is_routed: loop_of_parts(&row.flow).is_some_and(|each| flow.routes_failure_of(each)),
+            is_routed: loop_of_parts(&row.flow).is_some_and(|each| {
+                let each = names
+                    .as_ref()
+                    .map_or(each, |names| names.present_node(each));
+                flow.routes_failure_of(each)
+            }),
         };
         let mut work = flow.run(id, engine.clone(), input);
         if engine.part().is_some() {

@@ -1,11 +1,12 @@
 //! Reads the data that is needed to resume an execution.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use flow_runtime::engine::{NodePath, Saved};
 use flow_spec::diff::{Change, Effect};
 use flow_spec::document::types;
-use flow_spec::{FlowDocument, NodeDocument};
+use flow_spec::{FlowDocument, NodeDocument, node_path};
 use flow_store::{
     ExecutionId, JOURNAL_FORMAT, PauseRow, PauseState, Record, RecordKind, Row, SignalRow, Store,
     StoreError, is_blob_marker, is_blob_marker_of,
@@ -16,6 +17,7 @@ use super::{PAGE, Shared};
 use crate::entry::{Entry, Snapshot, Visits};
 use crate::error::RuntimeError;
 use crate::journal::CANCEL;
+use crate::names::Names;
 use crate::options::StoredOptions;
 use crate::payload::WITHOUT_BLOBS;
 use crate::registered::{Registered, document};
@@ -44,6 +46,19 @@ pub(crate) struct Loaded {
     pub(crate) options: StoredOptions,
     /// The changes in the flow since the execution started.
     pub(crate) changes: Option<Vec<String>>,
+    /// The former names under which it continues, if it does.
+    pub(crate) names: Option<Arc<Names>>,
+}
+
+impl Loaded {
+    /// The structure with which an execution continues, and its hash before it: that of the version of
+    /// the flow, under former names if it keeps these.
+    pub(crate) fn structure<'a>(&'a self, flow: &'a Registered) -> (&'a str, &'a str) {
+        match &self.names {
+            Some(names) => (names.hash(), names.structure()),
+            None => (flow.hash(), flow.structure()),
+        }
+    }
 }
 
 /// The nodes that an execution has reached, by path within its flow and without the indices of
@@ -114,6 +129,36 @@ fn passed(records: &[Record], namespace: &str) -> HashSet<String> {
     passed
 }
 
+/// The nodes that were renamed in the version with which an execution was started, in words, if the version
+/// at hand is older and still has their former names. A step that was begun under the new name would be
+/// begun again under the old one, whether the journal says that it was begun or not.
+fn renamed_since(old: &FlowDocument, new: &FlowDocument) -> Vec<String> {
+    let renamed = |of: &FlowDocument, to: &FlowDocument| {
+        let names = of.under_names_of(to);
+        names.map_or_else(Vec::new, |names| names.nodes)
+    };
+    let back = renamed(new, old);
+    let nodes = new.flatten_nodes();
+    let is_there = |path: &str| {
+        nodes
+            .iter()
+            .any(|at| node_path(&new.namespace, &at.path) == path)
+    };
+    let since = renamed(old, new).into_iter();
+    since
+        .filter(|node| !is_there(&node_path(&node.flow, &node.now)))
+        .filter(|node| {
+            !back
+                .iter()
+                .any(|it| it.now == node.was && it.was == node.now)
+        })
+        .map(|node| {
+            let (now, was) = (node_path(&node.flow, &node.now), node.was);
+            format!("node `{now}` was `{was}` before, and this version of the flow is older")
+        })
+        .collect()
+}
+
 impl Shared {
     /// The changes in a flow since an execution was started, if there are any and the journal may
     /// still fit. A change of a node that the execution has not reached does not affect its
@@ -151,14 +196,16 @@ impl Shared {
             change.executions == Effect::Breaking && reached.concerns(change, &old)
         };
         let breaking: Vec<&Change> = diff.changes.iter().filter(breaks).collect();
-        let fits = breaking.is_empty();
+        let older = renamed_since(&old, new);
+        let fits = breaking.is_empty() && older.is_empty();
         let said = if fits {
             diff.changes.iter().collect()
         } else {
             breaking
         };
         let said = said.into_iter().map(|change| change.message.clone());
-        let changes = said.chain(flow.stands_in().map(str::to_owned)).collect();
+        let changes = said.chain(older);
+        let changes = changes.chain(flow.stands_in().map(str::to_owned)).collect();
         if fits {
             return Ok(Some(changes));
         }
@@ -209,7 +256,8 @@ impl Shared {
         };
         let diff = flow_spec::diff(&old, new);
         let breaking = diff.changes.iter().filter(breaks);
-        Ok(breaking.map(|change| change.message.clone()).collect())
+        let breaking = breaking.map(|change| change.message.clone());
+        Ok(breaking.chain(renamed_since(&old, new)).collect())
     }
 
     /// The records from one number up to another, which is excluded.
@@ -292,6 +340,7 @@ impl Shared {
         };
         let reached = Reached::new(&records, snapshot.as_ref());
         let changes = self.changes(row, flow, &reached).await?;
+        let names = self.registry.names(row, flow).await?;
         let options = options_of(row, flow.namespace())?;
         let input = match &options.part {
             Some(part) => self.input_of(part.of).await?,
@@ -306,6 +355,7 @@ impl Shared {
             cancellation,
             options,
             changes,
+            names,
         })
     }
 }

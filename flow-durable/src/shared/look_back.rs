@@ -67,10 +67,17 @@ impl Shared {
         flow: &Arc<Registered>,
     ) -> Result<Vec<String>, RuntimeError> {
         let changes = self.judge(row, flow).await?;
-        if row.status == Status::Paused && row.structure == flow.hash() {
+        if row.status == Status::Paused && self.is_on(row, flow).await? {
             self.replays(row, flow).await?;
         }
         Ok(changes)
+    }
+
+    /// Returns true if an execution is of this version, under its own names or under former ones.
+    async fn is_on(&self, row: &Row, flow: &Registered) -> Result<bool, RuntimeError> {
+        let names = self.registry.names(row, flow).await?;
+        let hash = names.as_ref().map_or(flow.hash(), |names| names.hash());
+        Ok(row.structure == hash)
     }
 
     /// The changes in a version with which an execution can continue.
@@ -79,7 +86,7 @@ impl Shared {
         row: &Row,
         flow: &Arc<Registered>,
     ) -> Result<Vec<String>, RuntimeError> {
-        if row.structure == flow.hash() {
+        if self.is_on(row, flow).await? {
             return Ok(Vec::new());
         }
         self.replays(row, flow).await
@@ -135,6 +142,7 @@ impl Shared {
             records,
             options,
             changes,
+            names,
             ..
         } = loaded;
         let clock = self.options.clock.clone();
@@ -161,7 +169,8 @@ impl Shared {
             snapshots,
             snapshot,
         );
-        let engine = engine.of_part(options.part).capturing(captured.clone());
+        let engine = engine.of_part(options.part).under(names);
+        let engine = engine.capturing(captured.clone());
         let engine = Arc::new(engine);
         let driver = Driver {
             store: self.store.clone(),

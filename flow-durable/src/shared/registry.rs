@@ -10,6 +10,7 @@ use flow_store::{Row, Store};
 use crate::engine::Durable;
 use crate::error::RuntimeError;
 use crate::lock::lock;
+use crate::names::Names;
 use crate::options::LoadVersion;
 use crate::parts::{flow_of_parts, flow_with_loop};
 use crate::registered::{Registered, undoes};
@@ -203,15 +204,40 @@ impl Registry {
         Ok(flow.is_some_and(|flow| undoes(&flow)))
     }
 
-    pub(crate) async fn store_structure(&self, flow: &Registered) -> Result<(), RuntimeError> {
-        if lock(&self.structures).contains(flow.hash()) {
+    /// Stores a structure with this hash.
+    pub(crate) async fn store_structure(
+        &self,
+        hash: &str,
+        structure: &str,
+    ) -> Result<(), RuntimeError> {
+        if lock(&self.structures).contains(hash) {
             return Ok(());
         }
-        self.store
-            .put_structure(flow.hash(), flow.structure())
-            .await?;
-        lock(&self.structures).insert(flow.hash().to_owned());
+        self.store.put_structure(hash, structure).await?;
+        lock(&self.structures).insert(hash.to_owned());
         Ok(())
+    }
+
+    /// The former names under which an execution continues with a version of its flow. `None` if it has
+    /// the names of that version.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read.
+    pub(crate) async fn names(
+        &self,
+        row: &Row,
+        flow: &Registered,
+    ) -> Result<Option<Arc<Names>>, RuntimeError> {
+        if row.structure == flow.hash() || !flow.has_former_names() {
+            return Ok(None);
+        }
+        if let Some(known) = flow.known_names(&row.structure) {
+            return Ok(known);
+        }
+        let structure = self.store.structure(&row.structure).await;
+        let structure = structure.map_err(RuntimeError::of(row.id))?;
+        Ok(structure.and_then(|text| flow.names_in(&row.structure, &text)))
     }
 
     /// The names of the flows that this process has, and those of the parts of their loops.

@@ -408,7 +408,7 @@ pub(super) async fn flow<'l, E: LoadedEngine>(
         let is_handled = attempts.is_handled(handles);
         let result = {
             let attempt = pin!(Some(async {
-                let nested = scope.nested(&inner.info, index);
+                let nested = scope.nested(engine.names(Some(scope), &inner.info), index);
                 if inner.undoes {
                     begin_flow(&nested);
                 }

@@ -191,11 +191,11 @@ impl NodeAttribute {
                 let tags = shown::tags(name, input, report)?;
                 !std::mem::replace(&mut self.shown.tags, tags).is_empty()
             }
-            "concurrency" | "spread" | "collect_errors" | "undo" => {
+            "concurrency" | "spread" | "collect_errors" | "undo" | "was" => {
                 self.settings.parse(name, input, report)?;
                 let of = match name.to_string().as_str() {
                     "concurrency" => "a fork or of a loop over items",
-                    "undo" => "a node in a flow",
+                    "undo" | "was" => "a node in a flow",
                     _ => "a loop over items",
                 };
                 let message = format!("`{name}` is a setting of {of}");

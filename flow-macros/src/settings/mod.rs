@@ -10,9 +10,10 @@ use flow_spec::document::SettingsDocument;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::parse::ParseStream;
-use syn::{Path, parenthesized};
+use syn::{LitStr, Path, parenthesized};
 
 use crate::editor;
+use crate::names::composed;
 use crate::report::Report;
 use crate::runtime::Runtime;
 
@@ -37,6 +38,8 @@ pub(crate) struct Settings {
     pub(crate) collect_errors: Option<Span>,
     /// The node that takes back one visit.
     pub(crate) undo: Option<(Span, Path)>,
+    /// The name of the node in an earlier version of the flow.
+    pub(crate) was: Option<(Span, LitStr)>,
 }
 
 /// The place of settings, which decides the errors that the function of `retry(…, if = …)` gets.
@@ -49,13 +52,14 @@ pub(crate) enum GivenBy {
 }
 
 /// The names of [`Settings`].
-pub(crate) const SETTINGS: [&str; 6] = [
+pub(crate) const SETTINGS: [&str; 7] = [
     "retry",
     "timeout",
     "concurrency",
     "spread",
     "collect_errors",
     "undo",
+    "was",
 ];
 
 /// The names of the settings that only `#[node(…)]` has.
@@ -109,6 +113,14 @@ impl Settings {
                     syn::Error::new(error.span(), text)
                 })?;
                 self.undo.replace((span, path)).is_some()
+            }
+            "was" => {
+                equals(name, input, "was = \"quote\"")?;
+                let was: LitStr = input.parse().map_err(|error| {
+                    let text = "expected the name that the node had, as text: `was = \"quote\"`";
+                    syn::Error::new(error.span(), text)
+                })?;
+                self.was.replace((span, composed(was))).is_some()
             }
             _ => return Ok(false),
         };

@@ -8,6 +8,9 @@ use super::text::Text;
 
 pub(super) fn settings(settings: &SettingsDocument) -> Markup {
     let mut facts = Vec::new();
+    if let Some(was) = &settings.was {
+        facts.push(("was", format!("{was}, in earlier executions")));
+    }
     if let Some(undo) = &settings.undo {
         facts.push(("undo", format!("{undo} takes back what was done")));
     }

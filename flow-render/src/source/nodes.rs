@@ -191,6 +191,11 @@ impl<'a> Nodes<'a> {
             let message = format!("`{}` cannot have an undo node in `flow!`", node.id);
             unsaid.push(at, message);
         }
+        if node.settings.was.is_some() && !self.is_declared(&node.id) {
+            let at = inside(&inside(&at, "settings"), "was");
+            let message = format!("`{}` cannot have a former name in `flow!`", node.id);
+            unsaid.push(at, message);
+        }
         let has_mappings = is_own || [types::HUMAN, types::SIGNAL].contains(&node.r#type.as_str());
         if !has_mappings && !node.mappings.is_empty() {
             let message = format!("`{}` cannot have mappings in `flow!`", node.id);
@@ -378,13 +383,19 @@ pub(super) fn word(node: &NodeDocument) -> Option<&'static str> {
 /// Returns true if a node has to be declared, because it would otherwise be another one.
 fn needs_declaration(node: &NodeDocument) -> bool {
     let settings = &node.settings;
-    let has_settings =
-        settings.retry.is_some() || settings.timeout.is_some() || settings.undo.is_some();
+    let has_settings = settings.retry.is_some()
+        || settings.timeout.is_some()
+        || settings.undo.is_some()
+        || settings.was.is_some();
     match node.r#type.as_str() {
         types::BRANCH => false,
         _ if word(node).is_some() => false,
         types::FIRST | types::EACH => true,
-        types::FORK => settings.concurrency.is_some() || !is_anonymous(&node.id, "fork"),
+        types::FORK => {
+            settings.concurrency.is_some()
+                || settings.was.is_some()
+                || !is_anonymous(&node.id, "fork")
+        }
         _ => {
             let (path, name) = path_of(node);
             let is_its_own = snake_case(&name) == node.id && !path.contains('<');
@@ -415,9 +426,11 @@ fn is_anonymous(id: &str, word: &str) -> bool {
     }
 }
 
-/// ` with undo = node, retry(…), timeout = "30s"`
+/// ` with was = "name", undo = node, retry(…), timeout = "30s"`
 fn settings(undo: Option<String>, settings: &SettingsDocument) -> String {
     let mut all = Vec::new();
+    let was = settings.was.as_ref();
+    all.extend(was.map(|was| format!("was = {}", rust::literal(was))));
     all.extend(undo.map(|undo| format!("undo = {undo}")));
     if let Some(retry) = &settings.retry {
         let texts = [("wait", &retry.wait), ("max_wait", &retry.max_wait)];

@@ -281,7 +281,7 @@ where
     ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
         Box::pin(async move {
             if F::UNDOES {
-                let scope = Scope::root(engine.run(), F::INFO);
+                let scope = Scope::root(engine.run(), engine.names(None, F::INFO));
                 undo_failed(self, engine, &scope, false, failed).await;
             }
         })
@@ -294,7 +294,7 @@ where
     ) -> Pin<Box<dyn Future<Output = Result<Saved, RunError>> + Send + 'a>> {
         Box::pin(async move {
             let input = F::load_input(input).map_err(RunError::Input)?;
-            let scope = Scope::root(engine.run(), F::INFO);
+            let scope = Scope::root(engine.run(), engine.names(None, F::INFO));
             let output = if F::UNDOES {
                 let driven = self.drive(engine, &scope, input);
                 until_cancelled(self, engine, &scope, driven).await

@@ -94,6 +94,7 @@ pub(crate) mod runner;
 pub(crate) mod undo;
 mod visits;
 
+use std::borrow::Cow;
 use std::future::{Future, ready};
 use std::pin::Pin;
 use std::time::Duration;
@@ -183,6 +184,22 @@ pub trait Hooks: Send + Sync {
 
     /// The run that it drives.
     fn run(&self) -> &Run;
+
+    /// The names of a flow that begins, from which the names of its steps are made: those of the flow
+    /// itself, unless the run was recorded under other ones. `around` is the scope of the node that the
+    /// flow is, or `None` for the run's own flow.
+    #[inline]
+    fn names<'a>(&'a self, around: Option<&Scope<'_>>, flow: &'a FlowInfo) -> &'a FlowInfo {
+        let _ = around;
+        flow
+    }
+
+    /// The step, within the flow of the scope, with the names that the nodes on the way to it have in
+    /// their flows, which are others if [`names`](Hooks::names) returns others.
+    fn in_present_names<'a>(&self, scope: &Scope<'_>, step: StepKey<'a>) -> Cow<'a, str> {
+        let _ = scope;
+        Cow::Borrowed(step.as_str())
+    }
 
     /// Called before a node runs, with its index. Moves the scope there and counts the step.
     ///

@@ -45,7 +45,7 @@ impl Attempts<'_> {
         // What it holds, such as permits, may be needed now.
         work.set(None);
         if flow.undoes() {
-            let inner = scope.nested(flow.info(), self.index);
+            let inner = scope.nested(engine.names(Some(scope), flow.info()), self.index);
             scope.run().undo_list().set_mark(inner.frame(), mark);
             undo_failed(flow, engine, &inner, is_handled, &mut failed).await;
         }

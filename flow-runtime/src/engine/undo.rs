@@ -275,6 +275,8 @@ where
                 return Ok(());
             };
             let step = StepKey::new(&visit.step).after(StepKey::new(&flow_step));
+            let step = engine.in_present_names(scope, step);
+            let step = StepKey::new(&step);
             let place = FlowInfo::undo(visit.undo());
             let scope = scope.undo(&place);
             let undone = under_way(&scope, async {

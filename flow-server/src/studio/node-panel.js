@@ -34,6 +34,7 @@ const SETTINGS = {
       required: ["every"],
       properties: { every: { type: "string", description: "Such as 5s" }, timeout: { type: "string", description: "When it gives up, such as 1h" } },
     },
+    was: { type: "string", description: "The name that it had before, so that executions that began under it continue" },
     blocking: { type: "boolean", description: "Whether it runs on a thread for blocking work" },
     transaction: { type: "boolean", description: "Whether it runs in a transaction with its outcome" },
   },

@@ -11,6 +11,7 @@ mod dominators;
 mod edge_mappings;
 mod ends;
 mod forks;
+mod former_names;
 mod found;
 mod inputs;
 mod keys;
@@ -146,6 +147,7 @@ pub fn check(graph: Graph) -> Result<CheckedGraph, Vec<Diagnostic>> {
     let suggestions = Suggestions::new(&model);
 
     names::check(&graph, &mut found);
+    former_names::check(&model, &mut found);
     shape::check_parts(&graph, &model.shape, &mut found);
     undo_rules::check(&model, &mut found);
     coverage::unrouted(&model, &mut found);

@@ -6,6 +6,7 @@
 
 mod change;
 mod context;
+mod former;
 mod matching;
 mod node;
 mod nodes;
@@ -17,6 +18,7 @@ mod types;
 mod values;
 
 pub use change::{Change, Diff, Effect, Kind, Part};
+pub use former::{FormerName, FormerNames};
 
 use crate::document::FlowDocument;
 use context::Context;

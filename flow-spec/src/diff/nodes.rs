@@ -1,6 +1,6 @@
 //! The nodes of a flow. Runs are stored by the names of nodes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::document::{FlowDocument, NodeDocument};
 
@@ -19,13 +19,31 @@ pub(super) fn compare<'a>(
 ) -> Renamed<'a> {
     let flow = old;
     let (before, after) = (by_id(old), by_id(new));
+    let same_step = same_steps(old, new);
     let is_alike = |old: &str, new: &str| is_alike(before[old].1, after[new].1);
-    let matches = match_names(&ids(old), &ids(new), is_alike);
+    let left = |ids: Vec<&'a str>, at: fn(&(&'a str, &'a str)) -> &'a str| -> Vec<&'a str> {
+        let taken: HashSet<&str> = same_step.iter().map(at).collect();
+        ids.into_iter().filter(|id| !taken.contains(id)).collect()
+    };
+    let (old_ids, new_ids) = (left(ids(old), |pair| pair.0), left(ids(new), |pair| pair.1));
+    let matches = match_names(&old_ids, &new_ids, is_alike);
     let pairs = matches.iter().filter_map(|found| match *found {
         Match::Renamed { old, new } => Some((old, new)),
         _ => None,
     });
-    let renamed: Renamed<'_> = pairs.collect();
+    let renamed: Renamed<'_> = pairs.chain(same_step.iter().copied()).collect();
+    for (old, new) in same_step {
+        let (was, now) = (context.node(old), after[new].1);
+        let message = if now.settings.was.as_deref() == Some(old) {
+            format!("node `{was}` is `{new}` now, which says that it was `{old}`")
+        } else {
+            format!("node `{was}` is `{new}` now: its steps have the name of its loop")
+        };
+        let mut change = context.node_change(Part::Node, Kind::Renamed, after[new], "/id", message);
+        change.old_path = Some(was);
+        changes.push(change.for_executions(Effect::Compatible));
+        node::compare(before[old], after[new], (flow, &renamed), context, changes);
+    }
     for found in matches {
         match found {
             Match::Kept(id) => {
@@ -53,6 +71,39 @@ pub(super) fn compare<'a>(
         }
     }
     renamed
+}
+
+/// The nodes with other ids whose steps an execution finds all the same, by their old and new ids:
+/// those that say what they were, and the bodies of loops, whose ids are not part of the names of steps.
+fn same_steps<'a>(old: &'a FlowDocument, new: &'a FlowDocument) -> Vec<(&'a str, &'a str)> {
+    let mut pairs: Vec<(&str, &str)> = Vec::new();
+    for node in &new.nodes {
+        if let Some(was) = node.former_in(old)
+            && !pairs.iter().any(|(old, _)| *old == was.id)
+        {
+            pairs.push((&was.id, &node.id));
+        }
+    }
+    let is_in = |flow: &FlowDocument, id: &str| flow.node(id).is_some();
+    for node in &new.nodes {
+        let Some(after) = node.body() else {
+            continue;
+        };
+        let was = node.former_in(old).or_else(|| old.node(&node.id));
+        let Some(before) = was.and_then(NodeDocument::body) else {
+            continue;
+        };
+        let is_free = !pairs.iter().any(|pair| pair.0 == before || pair.1 == after);
+        if is_free
+            && is_in(old, before)
+            && is_in(new, after)
+            && !is_in(old, after)
+            && !is_in(new, before)
+        {
+            pairs.push((before, after));
+        }
+    }
+    pairs
 }
 
 fn ids(flow: &FlowDocument) -> Vec<&str> {

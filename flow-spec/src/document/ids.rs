@@ -18,11 +18,12 @@ fn compose(id: &mut String) {
 }
 
 impl NodeDocument {
-    /// Converts its id, those of its undo node and of the nodes inside it, its actions and the name of its signal to the
+    /// Converts its id, its former one, those of its undo node and of the nodes inside it, its actions and the name of its signal to the
     /// composed form.
     pub(super) fn compose_ids(&mut self) {
         compose(&mut self.id);
         self.settings.undo.iter_mut().for_each(compose);
+        self.settings.was.iter_mut().for_each(compose);
         for action in self.actions.iter_mut().flatten() {
             compose(&mut action.name);
         }

@@ -30,6 +30,10 @@ pub struct SettingsDocument {
     /// The id of the node that takes back one visit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
+    /// The id that it had in an earlier version of the flow, under which the steps of earlier
+    /// executions are stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub was: Option<String>,
     /// True if a loop over items keeps errors as values.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub collect_errors: bool,

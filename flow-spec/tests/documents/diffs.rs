@@ -332,7 +332,7 @@ fn a_renamed_node_in_a_loop_is_one_change() {
         ("/nodes/0/id", r#""find""#),
         ("/nodes/1/params/body", r#""find""#),
     ];
-    assert_snapshot!(lines(everything, &edits), @"-B /nodes/0/id node `search` was renamed to `find`");
+    assert_snapshot!(lines(everything, &edits), @"-c /nodes/0/id node `search` is `find` now: its steps have the name of its loop");
 }
 
 /// A flow with a signal and a question.
@@ -502,4 +502,119 @@ proptest! {
     fn a_diff_of_any_two_documents_ends((old, new) in (documents(), documents())) {
         prop_assert_eq!(diff(&old, &new).is_empty(), old == new);
     }
+}
+
+/// A flow with a node of this type and id that writes `name` to the key `key`, and a loop that runs `body`.
+fn renamed(
+    r#type: &str,
+    id: &str,
+    (name, key): (&str, &str),
+    body: &str,
+    settings: &Value,
+) -> FlowDocument {
+    let output =
+        |name: &str| json!({ "properties": { name: { "rustType": "u64" } }, "required": [name] });
+    let action = |name: &str| json!([{ "name": "default", "writes": [name] }]);
+    let mapping = if name == key {
+        json!({})
+    } else {
+        json!({ "outputs": { name: key } })
+    };
+    let value = json!({
+        "version": "2.0.0",
+        "name": "Shop",
+        "namespace": "shop",
+        "inputs": { "properties": { "items": { "rustType": "Vec<u64>" } }, "required": ["items"] },
+        "nodes": [
+            {
+                "type": r#type, "id": id, "settings": settings, "mappings": mapping,
+                "outputs": output(name), "actions": action(name),
+            },
+            {
+                "type": "flow.each", "id": "all",
+                "params": { "item": "item", "over": "items", "body": format!("all_{body}") },
+                "inputs": { "properties": { "items": { "rustType": "Vec<u64>" } }, "required": ["items"] },
+            },
+            {
+                "type": body, "id": format!("all_{body}"), "outputs": output(body), "actions": action(body),
+            },
+        ],
+        "edges": [{ "from": id, "to": "all", "condition": "default" }],
+        "ends": [{ "from": "all", "condition": "default", "label": "default" }],
+        "entryNodeId": id,
+    });
+    parse(&value.to_string())
+}
+
+#[test]
+fn the_function_of_a_step_does_not_matter() {
+    let old = renamed("quote", "quote", ("quote", "quote"), "pack", &json!({}));
+    let others = renamed(
+        "get_quote",
+        "quote",
+        ("get_quote", "quote"),
+        "wrap",
+        &json!({}),
+    );
+    assert_snapshot!(diff(&old, &others), @r#"
+    compatible:
+      node `all_pack` is `all_wrap` now: its steps have the name of its loop (executions)
+      `all_wrap` was a `pack`, and is a `wrap` (executions)
+      `all_wrap` writes `wrap` instead of `pack` (executions)
+      `quote` was a `quote`, and is a `get_quote` (executions)
+      `quote` writes `get_quote` instead of `quote` (executions)
+      `quote` writes to other keys (executions)
+    "#);
+    let other_key = renamed(
+        "get_quote",
+        "quote",
+        ("get_quote", "get_quote"),
+        "pack",
+        &json!({}),
+    );
+    assert_snapshot!(diff(&old, &other_key), @r#"
+    breaking:
+      `quote` writes `get_quote` instead of `quote` (executions)
+    compatible:
+      `quote` was a `quote`, and is a `get_quote` (executions)
+    "#);
+}
+
+#[test]
+fn a_renamed_node_says_what_it_was() {
+    let of =
+        |id: &str, settings: Value| renamed("quote", id, ("quote", "quote"), "pack", &settings);
+    let old = of("quote", json!({}));
+    assert_snapshot!(diff(&old, &of("price", json!({}))), @r#"
+    breaking:
+      node `quote` was renamed to `price` (executions)
+    "#);
+    let new = of("price", json!({ "was": "quote" }));
+    assert_snapshot!(diff(&old, &new), @r#"
+    compatible:
+      node `quote` is `price` now, which says that it was `quote` (executions)
+    "#);
+    assert_snapshot!(diff(&new, &of("price", json!({}))), @r#"
+    compatible:
+      `price`: setting `was` was removed (executions)
+    "#);
+    assert_snapshot!(diff(&new, &of("price", json!({ "was": "offer" }))), @r#"
+    compatible:
+      `price`: setting `was` was "quote", and is "offer" (executions)
+    "#);
+    assert_snapshot!(diff(&new, &of("cost", json!({ "was": "price" }))), @r#"
+    compatible:
+      node `price` is `cost` now, which says that it was `price` (executions)
+    "#);
+    // Whatever was another one by this name is gone.
+    let mut both = old.clone();
+    let mut other = old.nodes[0].clone();
+    other.id = "price".to_owned();
+    both.nodes.push(other);
+    assert_snapshot!(diff(&both, &new), @r#"
+    breaking:
+      node `price` was removed (executions)
+    compatible:
+      node `quote` is `price` now, which says that it was `quote` (executions)
+    "#);
 }

@@ -225,6 +225,7 @@ fn settings(dice: &mut Dice) -> SettingsDocument {
         transaction: dice.one_in(4),
         collect_errors: dice.one_in(2),
         undo: None,
+        was: None,
     }
 }
 

@@ -220,6 +220,7 @@ pub(crate) fn nonsense(dice: &mut Dice) -> Graph {
             actions,
             fallible: dice.one_in(2),
             undo: (dice.one_in(3)).then(|| NodeId(dice.below(count + 1))),
+            was: (dice.one_in(6)).then(|| dice.pick(&names).into()),
         });
     }
     for _ in 0..dice.below(12) {
@@ -275,6 +276,7 @@ fn nodes(dice: &mut Dice) -> Graph {
             actions,
             fallible,
             undo: None,
+            was: None,
         });
     }
     graph
@@ -350,6 +352,7 @@ fn leaf(dice: &mut Dice, graph: &mut Graph) -> NodeId {
         actions,
         fallible,
         undo: None,
+        was: None,
     });
     id
 }

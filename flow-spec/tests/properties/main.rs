@@ -225,7 +225,7 @@ proptest! {
             }
             let id = graph.node_ids().find(|&id| graph.node(id).name == names[0]);
             let taken_back = match diagnostic.site {
-                Site::Undo(id) => Some(id),
+                Site::Undo(id) | Site::Was(id) => Some(id),
                 _ => None,
             };
             let id = taken_back.unwrap_or(id.expect("a node of the graph"));
@@ -309,6 +309,7 @@ proptest! {
                     Site::Node(id) => id.0 < graph.nodes.len(),
                     Site::Read(id, at) => at < graph.nodes[id.0].reads.len(),
                     Site::Undo(id) => graph.nodes.get(id.0).is_some_and(|node| node.undo.is_some()),
+                    Site::Was(id) => graph.nodes.get(id.0).is_some_and(|node| node.was.is_some()),
                     Site::Edge(at, EdgePart::Key(index) | EdgePart::Source(index)) => {
                         index < graph.edges[at].mappings.len()
                     }

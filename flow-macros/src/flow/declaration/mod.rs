@@ -19,6 +19,7 @@ use super::syntax::{External, FlowSyntax, NodeSource};
 pub(super) use conditions::check_conditions;
 pub(super) use each::{check_body, check_collections, check_error_edge, check_spread, reads_item};
 pub(super) use mapping::{check_mapped_keys, is_mapped_before, ports};
+pub(super) use settings::check_former_names;
 
 /// Checks the declaration of one node.
 pub(super) fn check(

@@ -3,8 +3,9 @@
 use flow_spec::{Code, TIMEOUT_ACTION};
 
 use crate::contract::{ActionPort, Attempts, Contract, Kind};
-use crate::flow::instances::{Instance, InstanceKind};
+use crate::flow::instances::{Instance, InstanceKind, Instances};
 use crate::flow::syntax::FlowSyntax;
+use crate::names::plain;
 use crate::report::Report;
 use crate::settings::Settings;
 
@@ -64,6 +65,33 @@ pub(super) fn check_settings(
         if let (Some(span), false) = (span, takes(is_loop)) {
             let message = format!("`{setting}` does nothing for `{name}`");
             nothing(span, message, "it is a setting of a loop over items");
+        }
+    }
+}
+
+/// Refuses former names that nodes without a name in the source have now. The analysis refuses all
+/// others.
+pub(in crate::flow) fn check_former_names(
+    flow: &FlowSyntax,
+    instances: &Instances,
+    report: &mut Report,
+) {
+    for (id, instance) in instances.iter().filter(|(_, one)| !one.hidden) {
+        let declared = instance.declared(flow);
+        let Some((_, was)) = declared.and_then(|node| node.settings.was.as_ref()) else {
+            continue;
+        };
+        let mut others = instances.iter().filter(|(other, _)| *other != id);
+        let named =
+            |other: &Instance| plain(&other.name) == was.value() && other.shown != was.value();
+        if let Some((_, other)) = others.find(|(_, other)| named(other)) {
+            let (name, was, span) = (&instance.shown, was.value(), was.span());
+            let message = format!(
+                "`{name}` cannot have been `{was}`, which is the name of `{}` in executions",
+                other.shown
+            );
+            let help = format!("remove `was`, or name `{}` by a declaration", other.shown);
+            report.error(Code::Name, span, message, help);
         }
     }
 }

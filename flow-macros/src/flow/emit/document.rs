@@ -155,6 +155,7 @@ fn node(plan: &Plan<'_>, node: NodeId, instance: &Instance, contract: &Contract)
         params: params(plan, node, contract),
         settings: SettingsDocument {
             undo: (plan.instances.undo_node(node)).map(|undo| id(&plan.instances[undo])),
+            was: plan.resolved.graph.graph().node(node).was.clone(),
             ..settings(plan, instance, contract)
         },
         inputs: inputs(plan, mapping, contract),

@@ -390,7 +390,7 @@ fn setting_ahead(input: ParseStream<'_>) -> Option<Ident> {
     let ahead = input.fork();
     let name: Ident = ahead.parse().ok()?;
     let follows = match name.to_string().as_str() {
-        "timeout" | "undo" => ahead.peek(Token![=]),
+        "timeout" | "undo" | "was" => ahead.peek(Token![=]),
         "retry" | "concurrency" | "spread" => ahead.peek(token::Paren),
         "collect_errors" => ahead.peek(Token![;]) || ahead.peek(Token![,]),
         _ => false,

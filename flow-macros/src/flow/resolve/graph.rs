@@ -244,9 +244,17 @@ fn node(flow: &FlowSyntax, kind: NodeKind, instance: &Instance, contract: &Contr
         actions,
         fallible: contract.fallible(),
         undo: None,
+        was: was(flow, instance),
     };
     forgive_mapping(mapping, contract, &mut node);
     node
+}
+
+/// The former name of a node. The body that only a loop knows has none: the setting is that of the loop.
+fn was(flow: &FlowSyntax, instance: &Instance) -> Option<String> {
+    let declared = instance.declared(flow).filter(|_| !instance.hidden)?;
+    let (_, was) = declared.settings.was.as_ref()?;
+    Some(was.value())
 }
 
 /// A wrong mapping of a port is reported once: the node counts as reading and writing everything

@@ -91,6 +91,7 @@ fn sound(
     declaration::check_mapped_keys(flow, instances, &nodes, report);
     declaration::check_collections(flow, instances, &nodes, report);
     declaration::check_spread(flow, instances, report);
+    declaration::check_former_names(flow, instances, report);
     declaration::check_conditions(flow, instances, &mut nodes, report);
     let graph = graph(flow, instances, nodes);
     // rustc compares all types, but knows neither the key nor its writer.
@@ -178,6 +179,7 @@ fn span_of(site: Site, flow: &FlowSyntax, instances: &Instances, contracts: &Con
         Site::Output(index) => flow.outputs.get(index).map(|output| output.name.span()),
         Site::Node(node) => Some(instances[node].span),
         Site::Undo(node) => Some(undo_span(flow, &instances[node])),
+        Site::Was(node) => Some(was_span(flow, &instances[node])),
         Site::Read(node, read) => Some(read_span(flow, &instances[node], &contracts[node], read)),
         Site::Edge(index, part) => flow.edges.get(index).map(|edge| match part {
             EdgePart::From => edge.from.span(),
@@ -198,6 +200,13 @@ fn undo_span(flow: &FlowSyntax, instance: &Instance) -> Span {
     let undo = declared.and_then(|node| node.settings.undo.as_ref());
     let last = undo.and_then(|(_, path)| path.segments.last());
     last.map_or(instance.span, |last| last.ident.span())
+}
+
+/// The place of the former name of a node, in the setting.
+fn was_span(flow: &FlowSyntax, instance: &Instance) -> Span {
+    let declared = instance.declared(flow);
+    let was = declared.and_then(|node| node.settings.was.as_ref());
+    was.map_or(instance.span, |(_, was)| was.span())
 }
 
 fn label_span(to: &StepSyntax) -> Span {

@@ -6,6 +6,7 @@ mod advice;
 mod dominators;
 mod edge_mappings;
 mod forks;
+mod former_names;
 mod names;
 mod notation;
 mod outputs;

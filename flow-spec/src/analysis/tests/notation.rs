@@ -9,6 +9,7 @@
 //! node review claim on approved writes amount on rejected
 //! first outcome [ a b = won , c ]  a race; after `=`, the action of a branch
 //! node pay! claim undo refund   `refund` takes it back
+//! node pay claim was=charge     its former name; `was=` is an empty one
 //! fork both [ a b , c ]         also `each all item body`, `flow sub Name`, `branch`, `wait`, `human`,
 //!                               `signal`, `undo undo`, `commit commit`
 //! review - approved >> pay { claim <- amount , note <- why } >> end:done
@@ -111,6 +112,7 @@ fn site(graph: &Graph, site: Site) -> String {
             format!("read {} of {}", node.reads[at].key, node.name)
         }
         Site::Undo(id) => format!("undo of {}", graph.node(id).name),
+        Site::Was(id) => format!("was of {}", graph.node(id).name),
         Site::Edge(at, part) => format!("edge {at} {part:?}"),
     }
 }
@@ -191,6 +193,7 @@ fn node(line: &[&str], id: &dyn Fn(&str) -> NodeId) -> Node {
     }];
     let mut has_declared = false;
     let mut in_writes = false;
+    let mut was = None;
     let mut undo = None;
     let mut at = rest;
     while at < line.len() {
@@ -212,6 +215,7 @@ fn node(line: &[&str], id: &dyn Fn(&str) -> NodeId) -> Node {
                     writes: Vec::new(),
                 });
             }
+            word if word.starts_with("was=") => was = Some(word["was=".len()..].to_owned()),
             word => {
                 let (key, optional) = optional(word.trim_start_matches(['*', '+']));
                 let rust_type = type_of(line, at);
@@ -249,6 +253,7 @@ fn node(line: &[&str], id: &dyn Fn(&str) -> NodeId) -> Node {
         actions,
         fallible: line[1].ends_with('!'),
         undo,
+        was,
     }
 }
 

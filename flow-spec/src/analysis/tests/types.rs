@@ -186,6 +186,7 @@ fn items_have_the_type_that_their_collection_holds() {
             actions: Vec::new(),
             fallible: false,
             undo: None,
+            was: None,
         };
         let each = NodeKind::Each {
             body: NodeId(1),
@@ -234,6 +235,7 @@ fn reader(written: &str, rust_type: &str, optional: bool) -> Graph {
         actions: Vec::new(),
         fallible: false,
         undo: None,
+        was: None,
     };
     Graph {
         inputs: vec![input],

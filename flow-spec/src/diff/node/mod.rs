@@ -7,6 +7,7 @@ mod values;
 use crate::document::{FlowDocument, NodeDocument, types};
 
 pub(super) use actions::Written;
+pub(super) use values::params;
 
 use super::change::{Change, Effect, Kind, Part};
 use super::context::Context;
@@ -52,7 +53,7 @@ pub(super) fn compare(
     let is_same = NodeDocument {
         id: new.1.id.clone(),
         params: values::params(old.1, renamed),
-        settings: values::renamed_settings(old.1, renamed),
+        settings: values::renamed_settings(old.1, new.1, renamed),
         ..old.1.clone()
     } == *new.1;
     if changes.len() == before && !is_same {

@@ -5,7 +5,8 @@ use crate::diff::matching::{Match, match_names};
 use crate::diff::signature::{names_of, retyped};
 use crate::diff::types::{self, Types};
 use crate::document::problem::inside;
-use crate::document::{NodeDocument, Schema};
+use crate::document::{NodeDocument, Schema, types as document_types};
+use crate::graph::{DEFAULT_ACTION, TIMEOUT_ACTION};
 
 use super::Pair;
 use super::actions::{Written, action_names, written};
@@ -22,7 +23,12 @@ impl Pair<'_> {
                 }
                 Match::Renamed { old, new } => {
                     let message = format!("`{name}` writes `{new}` instead of `{old}`");
-                    (new, Kind::Renamed, Effect::Breaking, message)
+                    let effect = if self.keeps_outcomes() {
+                        Effect::Compatible
+                    } else {
+                        Effect::Breaking
+                    };
+                    (new, Kind::Renamed, effect, message)
                 }
                 Match::Added(write) => {
                     let message = format!("`{name}` also writes `{write}`");
@@ -38,6 +44,38 @@ impl Pair<'_> {
             let place = property("/outputs", write);
             changes.push(self.sent(self.change(effect, Part::Write, kind, &place, message)));
         }
+    }
+
+    /// Returns `true` if a stored outcome has the same values in the same order, and without their names,
+    /// and if they have the same keys in the flow. Then it does not matter how the function names them.
+    fn keeps_outcomes(&self) -> bool {
+        let (old, new) = (self.old.1, self.new.1);
+        if !is_nameless(old) || !is_nameless(new) {
+            return false;
+        }
+        let is_body = self
+            .flow
+            .nodes
+            .iter()
+            .any(|node| node.body() == Some(&old.id));
+        let key = |node: &NodeDocument, write: &str| {
+            let key = node
+                .mappings
+                .outputs
+                .get(write)
+                .and_then(|key| key.as_str());
+            key.unwrap_or(write).to_owned()
+        };
+        let (before, after) = (&old.outputs, &new.outputs);
+        let pairs = names_of(before).into_iter().zip(names_of(after));
+        before.properties.len() == after.properties.len()
+            && pairs.into_iter().all(|(was, is)| {
+                let types = types::compare(&before.properties[was], &after.properties[is]);
+                !matches!(types, Types::Other(_))
+                    && before.adds(was) == after.adds(is)
+                    && before.requires(was) == after.requires(is)
+                    && (is_body || key(old, was) == key(new, is))
+            })
     }
 
     fn compare_kept_write(&self, write: &str, changes: &mut Vec<Change>) {
@@ -129,6 +167,14 @@ impl Pair<'_> {
             changes.push(change.behind(kept_for));
         }
     }
+}
+
+/// Returns `true` if the stored outcome of a node is what it returned, without names and actions.
+fn is_nameless(node: &NodeDocument) -> bool {
+    let mut actions = node.actions.iter().flatten();
+    !node.is_flow()
+        && !document_types::ALL.contains(&node.r#type.as_str())
+        && actions.all(|action| [DEFAULT_ACTION, TIMEOUT_ACTION].contains(&action.name.as_str()))
 }
 
 fn property(side: &str, name: &str) -> String {

@@ -13,7 +13,7 @@ use super::Pair;
 
 impl Pair<'_> {
     pub(super) fn compare_values(&self, changes: &mut Vec<Change>) {
-        let old = settings(&renamed_settings(self.old.1, self.renamed));
+        let old = settings(&renamed_settings(self.old.1, self.new.1, self.renamed));
         let new = settings(&self.new.1.settings);
         for (name, kind) in differing(&old, &new) {
             let message = match name {
@@ -136,9 +136,17 @@ impl Pair<'_> {
     }
 }
 
-/// The settings of a node, with the new name of its undo node.
-pub(super) fn renamed_settings(node: &NodeDocument, renamed: &Renamed<'_>) -> SettingsDocument {
+/// The settings of a node, with the new name of its undo node. What a renamed node says of its former
+/// name is not another change.
+pub(super) fn renamed_settings(
+    node: &NodeDocument,
+    new: &NodeDocument,
+    renamed: &Renamed<'_>,
+) -> SettingsDocument {
     let mut settings = node.settings.clone();
+    if new.settings.was.as_ref() == Some(&node.id) {
+        settings.was.clone_from(&new.settings.was);
+    }
     if let Some(undo) = &mut settings.undo
         && let Some(new) = renamed.get(undo.as_str())
     {
@@ -148,7 +156,7 @@ pub(super) fn renamed_settings(node: &NodeDocument, renamed: &Renamed<'_>) -> Se
 }
 
 /// The params of a node, with the new names of the nodes in them.
-pub(super) fn params(node: &NodeDocument, renamed: &Renamed<'_>) -> Map<String, Value> {
+pub(in crate::diff) fn params(node: &NodeDocument, renamed: &Renamed<'_>) -> Map<String, Value> {
     let mut params = node.params.clone();
     let of_ids = match node.r#type.as_str() {
         types::FORK | types::FIRST => params.get_mut("branches"),

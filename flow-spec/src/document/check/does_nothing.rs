@@ -73,6 +73,14 @@ pub(super) fn check(node: &NodeDocument, pointer: &str, problems: &mut Problems)
         of_loops,
     );
     let is_answered = has_code || name == types::HUMAN;
+    let without_was = [types::BRANCH, types::WAIT, types::UNDO, types::COMMIT];
+    let not_renamed = |_: &str| format!("`{id}`, a `{name}`, cannot have a former name");
+    report(
+        "was",
+        settings.was.is_some() && without_was.contains(&name),
+        &not_renamed,
+        "remove `was`, and keep the id that the node had",
+    );
     report(
         "poll",
         settings.poll.is_some() && !is_answered,

@@ -225,6 +225,7 @@ impl<'a> Places<'a> {
             actions: self.actions(node).into_iter().map(action).collect(),
             fallible: node.fallible,
             undo: node.settings.undo.as_deref().and_then(|id| self.id(id)),
+            was: node.settings.was.clone(),
         }
     }
 

@@ -41,6 +41,7 @@ impl Places<'_> {
                 property(&self.node(index), "inputs", inputs, read)
             }
             Site::Undo(NodeId(index)) => inside(&inside(&self.node(index), "settings"), "undo"),
+            Site::Was(NodeId(index)) => inside(&inside(&self.node(index), "settings"), "was"),
             Site::Edge(index, part) => {
                 let Some(edge) = self.edge(index) else {
                     return self.pointer.clone();

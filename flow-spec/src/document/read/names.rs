@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::diagnostic::Code;
 use crate::document::problem::{Problem, Problems, inside};
 use crate::document::{EdgeDocument, FlowDocument, NodeDocument, Schema, types};
+use crate::names::is_node_name;
 use crate::suggest::did_you_mean;
 
 /// Reports every unknown name in the flow, without its inner flows.
@@ -128,7 +129,7 @@ fn check_ids(flow: &FlowDocument, pointer: &str, problems: &mut Problems) {
         if id.is_empty() {
             continue;
         }
-        if !is_id(id) {
+        if !is_node_name(id) {
             let message = format!("`{id}` cannot be the id of a node");
             let help = "begin with a letter or `_`, and go on with letters, digits, `_` and `-`";
             problems.push(Problem::new(Code::Malformed, at, message).help(help));
@@ -142,16 +143,6 @@ fn check_ids(flow: &FlowDocument, pointer: &str, problems: &mut Problems) {
             first.insert(id, index);
         }
     }
-}
-
-/// Returns `true` for an id: a name in Rust that may also contain `-`. It has no dot, which
-/// separates the names of a path.
-fn is_id(id: &str) -> bool {
-    let mut letters = id.chars();
-    let first = letters
-        .next()
-        .is_some_and(|letter| unicode_ident::is_xid_start(letter) || letter == '_');
-    first && letters.all(|letter| unicode_ident::is_xid_continue(letter) || letter == '-')
 }
 
 /// Every id by which the flow refers to a node, with its place.

@@ -18,6 +18,7 @@ pub(super) fn settings(value: &Value, pointer: &str, problems: &mut Problems) ->
         "blocking",
         "transaction",
         "undo",
+        "was",
         "collectErrors",
     ];
     let Some(mut object) = Object::of(value, pointer, "`settings`", &fields, problems) else {
@@ -32,6 +33,7 @@ pub(super) fn settings(value: &Value, pointer: &str, problems: &mut Problems) ->
         blocking: object.flag("blocking"),
         transaction: object.flag("transaction"),
         undo: object.name("undo"),
+        was: object.name("was"),
         collect_errors: object.flag("collectErrors"),
     }
 }

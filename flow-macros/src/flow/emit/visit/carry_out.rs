@@ -198,7 +198,8 @@ impl Visit<'_> {
             quote_spanned!(*site=> #handles)
         };
         let drive = quote_spanned! {*site=>
-            let __inner = __scope.nested(<#path as #rt::Described>::INFO, #attempt);
+            let __names = #rt::Hooks::names(__engine, #rt::Some(__scope), <#path as #rt::Described>::INFO);
+            let __inner = __scope.nested(__names, #attempt);
             let __outcome: #rt::Result<<#path as #rt::Flow>::Output, #rt::Failed> =
                 #rt::drive_inner(&self.#field, __engine, &__inner, __input, #is_handled).await;
             if let #rt::Err(__failed) = &__outcome {

@@ -1,0 +1,16 @@
+use flow_runtime::prelude::*;
+
+#[node]
+fn quote() -> u32 { 1 }
+#[node]
+fn order(quote: &u32) { let _ = quote; }
+
+flow! {
+    Shop() {
+        node price: quote with was = "offer";
+        node buy: order with was = "offer"; //~
+        start >> price >> buy >> end;
+    }
+}
+
+fn main() {}
