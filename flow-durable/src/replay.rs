@@ -17,7 +17,7 @@ use flow_runtime::engine::{EarlierAttempts, Place, StepKey};
 use crate::entry::{Awaited, Kept, checked};
 use crate::parts::Division;
 
-/// Its step has the name of the flow, followed by this.
+/// The name of the signal of a cancellation. Its step has the name of the flow, followed by this.
 pub(crate) use flow_store::CANCEL;
 
 /// The outcome of a step.

@@ -412,6 +412,11 @@ async fn lists_and_what_is_due_are_found_by_an_index() {
             "executions_halted (id<?)",
         ),
         (
+            "id FROM executions INDEXED BY executions_cancelling WHERE owner IS ? AND cancelled_ms IS NOT NULL \
+             AND status NOT IN ('completed', 'failed', 'cancelled') AND id < ? ORDER BY id DESC",
+            "executions_cancelling (id<?)",
+        ),
+        (
             "* FROM executions INDEXED BY executions_by_idempotency_key \
              WHERE flow = ? AND idempotency_key = ? AND owner IS ?",
             "executions_by_idempotency_key (flow=? AND idempotency_key=?)",
