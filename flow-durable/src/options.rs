@@ -171,10 +171,13 @@ impl RuntimeOptions {
         self
     }
 
-    /// Lets the times that are stored follow tokio's, which a test can pause and advance. A test then has
+    /// Lets the times that are stored follow tokio's, which a test can pause. A test then has
     /// one clock: stored waits, timeouts of questions and leases end when tokio's time has passed.
     /// While that is not paused, it is the system's clock, apart from changes to it since the process
     /// began. All runtimes of a test have the same time.
+    ///
+    /// Let time pass with `tokio::time::sleep`: then everything that is due happens in its order.
+    /// `tokio::time::advance` jumps, as if the machine had slept, and leases may be over behind it.
     ///
     /// # Examples
     ///

@@ -355,6 +355,43 @@ async fn waits_and_questions_follow_the_same_clock() {
     );
 }
 
+#[tokio::test(start_paused = true)]
+async fn waits_and_questions_follow_tokios_clock_if_they_are_told_to() {
+    let store = store();
+    let process = || {
+        let options = RuntimeOptions::new().tokio_clock();
+        let runtime = Runtime::with_options(store.clone(), options);
+        runtime.register(Later::new()).unwrap();
+        runtime.register(Hurried::new()).unwrap();
+        runtime
+    };
+    let first = process();
+    let executions = first.executions();
+    let waits = executions.start::<Later>(LaterInput { number: 1 }, StartOptions::new());
+    let waits = waits.await.unwrap().id();
+    pass(minutes(119)).await;
+    let waits_still = executions.get(waits).await.unwrap();
+    assert_eq!(waits_still.status(), Status::Paused);
+    first.shut_down().await;
+
+    // For another process as well.
+    let second = process();
+    second.recover().await.unwrap();
+    pass(minutes(2)).await;
+    let waited = second.executions().get(waits).await.unwrap();
+    assert_eq!(waited.status(), Status::Completed);
+
+    let asks = settled::<Hurried>(&second, HurriedInput { number: 1 }).await;
+    assert_eq!(asks.status(), Status::Paused);
+    pass(minutes(59)).await;
+    let asked_still = asks.refreshed().await.unwrap();
+    assert_eq!(asked_still.status(), Status::Paused);
+    pass(minutes(2)).await;
+    let late = asks.refreshed().await.unwrap();
+    let output = late.output::<Hurried>().unwrap().unwrap();
+    assert_eq!(output.end, HurriedEnd::Late);
+}
+
 flow! {
     Later(number: u64) -> (waited: u64) {
         start >> wait(2h) >> after_wait >> end;

@@ -180,7 +180,7 @@ impl Schedules {
         self
     }
 
-    /// Lets the current time follow tokio's, which a test can pause and advance: see
+    /// Lets the current time follow tokio's, which a test can pause: see
     /// [`RuntimeOptions::tokio_clock`](crate::RuntimeOptions::tokio_clock).
     pub fn tokio_clock(self) -> Self {
         self.clock(of_tokio)

@@ -10,7 +10,7 @@ use crate::frame::Frame;
 /// The error that a script returns for a visit that is never done: nobody answers, the signal does
 /// not come, the node never returns.
 ///
-/// - In a branch of a [race](crate::flow#races), another branch is the first one.
+/// - In a branch of a [race](crate::language#races), another branch is the first one.
 /// - If the node has a `timeout`, its time is over: a question, a signal and a node that sets its own
 ///   `timeout` [time out](crate::NodeError::is_timeout), without waiting.
 /// - If nothing can end the visit, the test fails.
