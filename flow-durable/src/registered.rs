@@ -192,7 +192,9 @@ impl Registered {
         let (Ok(old), Ok(new)) = (document(structure), self.document()) else {
             return None; // The structures are compared next, which reports it.
         };
-        let names = new.under_names_of(&old).map(Names::new).map(Arc::new);
+        let names = new
+            .under_names_of(&old)
+            .map(|former| Arc::new(Names::new(former, hash_of)));
         lock(&self.names).insert(hash.to_owned(), names.clone());
         names
     }

@@ -618,3 +618,46 @@ fn a_renamed_node_says_what_it_was() {
       node `quote` is `price` now, which says that it was `quote` (executions)
     "#);
 }
+
+#[test]
+fn former_names_that_cannot_be_are_refused() {
+    let said = |r#type: &str, was: &str| {
+        let settings = json!({ "was": was });
+        let mut flow = renamed("quote", "price", ("quote", "quote"), "pack", &settings);
+        if r#type == "flow.wait" {
+            flow.nodes[0] = serde_json::from_value::<Value>(json!({ "duration": "1s" }))
+                .map(|params| flow_spec::NodeDocument {
+                    r#type: r#type.to_owned(),
+                    params: params.as_object().unwrap().clone(),
+                    outputs: Default::default(),
+                    actions: None,
+                    ..flow.nodes[0].clone()
+                })
+                .unwrap();
+        }
+        let problems = flow.check().into_iter();
+        let of_was = problems.filter(|problem| problem.pointer == "/nodes/0/settings/was");
+        let texts: Vec<String> = of_was.map(|problem| problem.to_string()).collect();
+        texts.join("\n")
+    };
+    assert_eq!(said("quote", "offer"), "");
+    let malformed = said("quote", "shop.quote");
+    assert!(
+        malformed.contains("which is not a name [F016]"),
+        "{malformed}"
+    );
+    assert!(
+        malformed.contains("help: write the id that the node had in the flow, or remove it"),
+        "{malformed}"
+    );
+    let taken = said("quote", "all");
+    assert!(
+        taken.contains("`price` cannot have been `all`, which another node is called [F017]"),
+        "{taken}"
+    );
+    let wait = said("flow.wait", "pause");
+    assert!(
+        wait.contains("`price`, a `flow.wait`, cannot have a former name [F015]"),
+        "{wait}"
+    );
+}

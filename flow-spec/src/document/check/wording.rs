@@ -7,8 +7,8 @@ use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::EdgePart;
 
 /// Texts that occur only in help written in the language.
-const SYNTAX: [&str; 9] = [
-    "undo = ", ">>", "->", "<-", "`node ", "#[node", "Option", "Result", "end(",
+const SYNTAX: [&str; 10] = [
+    "was = ", "undo = ", ">>", "->", "<-", "`node ", "#[node", "Option", "Result", "end(",
 ];
 
 /// Returns the help for a problem.
@@ -28,6 +28,9 @@ pub(super) fn help(diagnostic: &Diagnostic) -> Option<String> {
 
 fn advice(diagnostic: &Diagnostic) -> Option<&'static str> {
     let advice = match diagnostic.code {
+        _ if matches!(diagnostic.site, Site::Was(_)) => {
+            "write the id that the node had in the flow, or remove it"
+        }
         Code::UnknownAction if asks_for_a_timeout(diagnostic) => {
             "give the node a `timeout` in its `settings`, and add this action to its `actions`; or remove this"
         }
