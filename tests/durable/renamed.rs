@@ -11,7 +11,7 @@ use flow_durable::{
 };
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::sleep;
 
 use crate::gates::{Gate, Gated};
