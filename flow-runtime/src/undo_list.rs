@@ -115,7 +115,8 @@ impl State {
         }
     }
 
-    /// Returns true if a step that rests may be attempted again: it is under way from then on.
+    /// Returns true if a step may begin, or be attempted again: one with an undo node is under way from
+    /// then on.
     fn goes_on(&mut self, frames: &[FrameId]) -> bool {
         let is_closing = self.is_closing(frames);
         match self.step(frames[0]) {
@@ -123,7 +124,8 @@ impl State {
                 step.rests = is_closing;
                 !is_closing
             }
-            _ => true,
+            Some(_) => true,
+            None => !is_closing,
         }
     }
 
@@ -246,7 +248,7 @@ impl UndoList {
         }
     }
 
-    /// Returns true if the step of this frame may be attempted again: not if it is about to be
+    /// Returns true if the step of this frame may begin or be attempted again: not if it is about to be
     /// dropped.
     pub(crate) fn goes_on(&self, frame: &Frame<'_>) -> bool {
         self.state().goes_on(&frames_of(frame))
