@@ -203,11 +203,11 @@ impl UndoList {
         Some((newest.number, newest.place.clone()))
     }
 
-    /// Takes the visit with this number.
-    pub(crate) fn take(&self, number: u64) -> Option<Undoable> {
+    /// Takes the visit with this number and step.
+    pub(crate) fn take(&self, number: u64, step: &str) -> Option<Undoable> {
         let mut state = self.state();
         let mut visits = state.visits.iter();
-        let at = visits.position(|visit| visit.number == number)?;
+        let at = visits.position(|visit| visit.number == number && visit.place.step == step)?;
         Some(state.visits.remove(at))
     }
 
