@@ -116,7 +116,8 @@ impl State {
         }
     }
 
-    /// Returns true if a step that rests may be attempted again: it is under way from then on.
+    /// Returns true if a step may begin, or be attempted again: one with an undo node is under way from
+    /// then on.
     fn goes_on(&mut self, frames: &[FrameId]) -> bool {
         let is_closing = self.is_closing(frames);
         match self.step(frames[0]) {
@@ -124,7 +125,8 @@ impl State {
                 step.rests = is_closing;
                 !is_closing
             }
-            _ => true,
+            Some(_) => true,
+            None => !is_closing,
         }
     }
 
@@ -202,12 +204,12 @@ impl UndoList {
         Some((newest.number, newest.place.clone()))
     }
 
-    /// Takes the visit with this number.
-    pub(crate) fn take(&self, number: u64) -> Option<Undoable> {
+    /// Takes the visit with this number and step.
+    pub(crate) fn take(&self, number: u64, step: &str) -> Option<Undoable> {
         let mut state = self.state();
         // Most often the last one.
         let mut visits = state.visits.iter();
-        let at = visits.rposition(|visit| visit.number == number)?;
+        let at = visits.rposition(|visit| visit.number == number && visit.place.step == step)?;
         Some(state.visits.remove(at))
     }
 
@@ -248,7 +250,7 @@ impl UndoList {
         }
     }
 
-    /// Returns true if the step of this frame may be attempted again: not if it is about to be
+    /// Returns true if the step of this frame may begin or be attempted again: not if it is about to be
     /// dropped.
     pub(crate) fn goes_on(&self, frame: &Frame<'_>) -> bool {
         self.state().goes_on(&frames_of(frame))

@@ -21,6 +21,8 @@ use crate::support::{Shared, lines, options, outcomes, runtime, store};
 thread_local! {
     /// By the id of a step: what it did, and whether that was taken back.
     static LEDGER: RefCell<BTreeMap<String, bool>> = const { RefCell::new(BTreeMap::new()) };
+    /// How often `quick` ran.
+    static QUICK: RefCell<usize> = const { RefCell::new(0) };
     /// Undo nodes fail while this is true.
     static BROKEN: RefCell<bool> = const { RefCell::new(false) };
 }
@@ -96,9 +98,9 @@ async fn reverse(cx: &Context, receipt: &str) -> Result<(), String> {
     let id = cx.step_id();
     let (execution, step) = id.split_once('/').unwrap();
     assert_eq!(step, format!("{receipt}!undo"));
-    LEDGER.with_borrow_mut(|ledger| {
-        ledger.insert(format!("{execution}/{receipt}"), true);
-    });
+    let before =
+        LEDGER.with_borrow_mut(|ledger| ledger.insert(format!("{execution}/{receipt}"), true));
+    assert!(before.is_some(), "{id} undoes what was never done");
     work(4).await;
     Ok(())
 }
@@ -524,8 +526,88 @@ async fn what_cannot_be_undone_can_be_ended_without() {
     BROKEN.set(false);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_copy_undoes_only_what_it_has_done_itself() {
+    for prunes in [false, true] {
+        let options = options()
+            .lease(LEASE)
+            .snapshot_every(NonZeroUsize::new(20).unwrap());
+        let options = if prunes {
+            options.prune_history()
+        } else {
+            options
+        };
+        let runtime = Runtime::with_options(store(), options);
+        runtime.register(Saga::new()).unwrap();
+        let executions = runtime.executions();
+        let started = executions.start::<Saga>(input("slow"), StartOptions::new());
+        let original = started.await.unwrap().settled().await.unwrap();
+        for record in original.journal().await.unwrap() {
+            let copy = executions.copy(original.id(), record.seq).await.unwrap();
+            let copy = copy.settled().await.unwrap();
+            assert_eq!(output(&copy)["end"], "late", "{prunes} {}", record.seq);
+            assert_eq!(open(copy.id()), [""; 0], "{prunes} {}", record.seq);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_execution_can_be_looked_at_as_it_was() {
+    for after in 0..60 {
+        let runtime = process(store(), Saga::new(), 256);
+        let executions = runtime.executions();
+        let started = executions.start::<Saga>(input("label again"), StartOptions::new());
+        let id = started.await.unwrap().id();
+        work(after).await;
+        // A step that rests between two attempts then is dropped at once.
+        executions.cancel(id, "too late").await.unwrap();
+        let execution = settled(&runtime, id).await;
+        for record in execution.journal().await.unwrap() {
+            let state = executions.state(id, record.seq).await;
+            assert!(state.is_ok(), "{after} ms, {record:?}: {state:?}");
+        }
+    }
+}
+
+#[node]
+fn quick(receipt: &str) {
+    assert!(!receipt.is_empty());
+    QUICK.with_borrow_mut(|count| *count += 1);
+}
+
+flow! {
+    /// A step that takes no time is behind one that can be undone.
+    Quick(fate: String) -> () {
+        node hold: Act = Act::new("hold", 10) with undo = reverse;
+        start >> hold >> quick >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_step_begins_behind_one_that_is_finished_because_of_a_cancellation() {
+    let runtime = process(store(), Quick::new(), 256);
+    BROKEN.set(true);
+    let executions = runtime.executions();
+    let input = QuickInput {
+        fate: String::new(),
+    };
+    let started = executions.start::<Quick>(input, StartOptions::new()).await;
+    let id = started.unwrap().id();
+    work(2).await;
+    let cancelled = executions.cancel(id, "too late").await.unwrap();
+    assert!(cancelled.settled().await.is_err());
+    let continued = executions.continue_halted(id).await.unwrap();
+    assert!(continued.settled().await.is_err());
+    BROKEN.set(false);
+    executions.continue_halted(id).await.unwrap();
+    let execution = settled(&runtime, id).await;
+    balanced(&execution, "cancelled").await;
+    assert_eq!(execution.status(), Status::Cancelled);
+    assert_eq!((entries(id), QUICK.with_borrow(|count| *count)), (1, 0));
+}
+
 flow_law::law! {
     nodes: [],
     flows: [],
-    left_out: [Saga, Pay, Ship, Late, Kept],
+    left_out: [Saga, Pay, Ship, Late, Kept, Quick],
 }

@@ -488,8 +488,8 @@ impl Hooks for Durable {
         self.record_commit(&scope.frame().place());
     }
 
-    fn before_undo(&self) {
-        self.forget_those_of_the_original();
+    async fn before_undo(&self, number: u64, undo: &Place) -> bool {
+        self.is_own(number, undo).await
     }
 
     fn undo_started(&self, scope: &Scope<'_>) {

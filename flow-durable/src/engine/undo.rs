@@ -156,6 +156,20 @@ impl Durable {
         }
     }
 
+    /// Returns false if the visit with this number is that of the original of a copy, which has not
+    /// recorded that it is undone. It is forgotten then.
+    pub(super) async fn is_own(&self, number: u64, undo: &Place) -> bool {
+        let is_copied = self.journal.replaying(|replay| {
+            let is_copied = replay.copied().is_some_and(|copied| number < copied);
+            is_copied && replay.outcome(undo).is_none()
+        });
+        if is_copied {
+            self.journal.live().await;
+            self.forget_those_of_the_original();
+        }
+        !is_copied
+    }
+
     /// Halts the execution because an undo node has failed. It is tried again when the execution
     /// continues.
     pub(super) async fn halt_not_undone(&self, failed: Failed) -> Failed {

@@ -436,7 +436,12 @@ fn journaled(
     if let Some(at) = at {
         let rest = records.split_off(at + 1);
         if let Some(record) = records.pop() {
-            snapshot = Some(snapshot_in(id, &record)?);
+            let mut read = snapshot_in(id, &record)?;
+            // A copy numbers records anew. Visits of the same number keep their order.
+            for visit in &mut read.undoable {
+                visit.number = visit.number.min(record.seq);
+            }
+            snapshot = Some(read);
             snapshot_bytes = record.payload.len();
         }
         records = rest;

@@ -21,6 +21,7 @@ use crate::lock::lock;
 use crate::options::StoredOptions;
 use crate::parts::loop_of_parts;
 use crate::registered::Registered;
+use crate::replay::Replay;
 
 impl Shared {
     /// Decides whether an execution can continue with a version of its flow, before anything is
@@ -233,7 +234,8 @@ impl Driver {
                 return Err(error);
             }
             let moves = woken.0.load(Ordering::Acquire) || self.journal.skip_starts();
-            if !moves {
+            let is_over = || self.journal.replaying(Replay::is_over);
+            if !moves && (is_over() || !self.journal.release_stuck()) {
                 return self.diverged().map_or(Ok(()), Err);
             }
         }

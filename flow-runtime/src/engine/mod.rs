@@ -431,9 +431,12 @@ pub trait Hooks: Send + Sync {
         let _ = scope;
     }
 
-    /// Called before the next visit is undone, if there is one.
-    #[inline]
-    fn before_undo(&self) {}
+    /// Called before a visit is undone, with its number and the place of its undo node. Returns false
+    /// if the engine has forgotten the visit meanwhile.
+    fn before_undo(&self, number: u64, undo: &Place) -> impl Future<Output = bool> + Send {
+        let _ = (number, undo);
+        std::future::ready(true)
+    }
 
     /// Called when the undo node of a visit begins. The scope is that of the undo node. It is no
     /// step of the budget: what was done is undone also when the budget is used up.

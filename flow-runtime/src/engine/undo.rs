@@ -270,18 +270,21 @@ where
         };
         let (flow_step, mark) = (frame.flow_step(), list.mark_of(frame));
         loop {
-            engine.before_undo();
             let Some((number, visit)) = list.newest(&flow_step, mark) else {
                 return Ok(());
             };
             let step = StepKey::new(&visit.step).after(StepKey::new(&flow_step));
             let step = engine.in_present_names(scope, step);
             let step = StepKey::new(&step);
-            let place = FlowInfo::undo(visit.undo());
+            let place = visit.undo();
+            if !engine.before_undo(number, &place).await {
+                continue;
+            }
+            let place = FlowInfo::undo(place);
             let scope = scope.undo(&place);
             let undone = under_way(&scope, async {
                 // Not before it is under way: otherwise it could be dropped, and never be undone.
-                match list.take(number) {
+                match list.take(number, &visit.step) {
                     Some(undoable) => {
                         engine.undo_started(&scope);
                         flow.undo_visit(engine, &scope, step, undoable).await

@@ -1,6 +1,7 @@
 //! Generates the flows that are simulated: random ones, the same in each build.
 
 mod adding;
+mod undoing;
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -26,8 +27,17 @@ const SIGNALED: usize = 16;
 /// How many flows that wait for signals there are at each level below.
 const SIGNALED_INNER: [usize; 3] = [2, 2, 2];
 
+/// How many flows with steps that are undone are simulated, besides those inside them.
+const UNDOING: usize = 6;
+
+/// How many flows with steps that are undone there are at each level below.
+const UNDOING_INNER: [usize; 3] = [3, 2, 2];
+
 /// How many flows with nodes that add there are at each level below.
 const ADDING_INNER: [usize; 3] = [4, 3, 3];
+
+/// The flows of `saga.rs` that are simulated.
+const SAGAS: [&str; 2] = ["Order", "Saga"];
 
 fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed=build");
@@ -75,14 +85,37 @@ fn main() -> io::Result<()> {
         &signaled,
         &mut text,
     ));
+    let undoes = Words {
+        races: true,
+        undoes: true,
+        ..Words::default()
+    };
+    let mut undone: Vec<Inner> = Vec::new();
+    let of_inner = (UNDOING_INNER, undoes);
+    add_inner("UndoingInner", 7000, of_inner, &mut undone, &mut text);
+    let first_undoing = names.len();
+    names.extend(add_flows(
+        "Undoing",
+        8000,
+        (UNDOING, undoes),
+        &undone,
+        &mut text,
+    ));
+    let sagas = names.len();
+    names.extend(SAGAS.map(str::to_owned));
     let all: String = names
         .iter()
         .map(|name| format!("simulated!({name}, {name}Input), "))
         .collect();
+    let count = names.len();
     let _ = write!(
         text,
         "/// How many flows have no nodes that add, no races and no signals. They come first.\n\
          pub const PLAIN: usize = {FLOWS};\n\n\
+         /// The numbers of those that are undone.\n\
+         pub const UNDOING: std::ops::Range<usize> = {first_undoing}..{count};\n\n\
+         /// The numbers of the sagas among them.\n\
+         pub const SAGAS: std::ops::Range<usize> = {sagas}..{count};\n\n\
          /// All of them.\n\
          pub fn all() -> Vec<Simulated> {{ vec![{all}] }}\n"
     );
@@ -156,6 +189,8 @@ struct Words {
     races: bool,
     /// It may wait for signals.
     signals: bool,
+    /// Its steps may be undone.
+    undoes: bool,
 }
 
 struct Generator<'a> {
@@ -165,6 +200,7 @@ struct Generator<'a> {
     adds: bool,
     races: bool,
     signals: bool,
+    undoes: bool,
     declared: String,
     edges: String,
     next: usize,
@@ -181,6 +217,7 @@ impl<'a> Generator<'a> {
             adds: words.adds,
             races: words.races,
             signals: words.signals,
+            undoes: words.undoes,
             declared: String::new(),
             edges: String::new(),
             next: 0,
@@ -196,6 +233,11 @@ impl<'a> Generator<'a> {
             let begins = self.begins();
             self.lead(&exits, &begins.entry);
             exits = begins.exits;
+        }
+        if self.undoes {
+            let books = self.books();
+            self.lead(&exits, &books.entry);
+            exits = books.exits;
         }
         let mut rest = self.sequence(blocks, 2);
         self.lead(&exits, &rest.entry);
@@ -257,6 +299,9 @@ impl<'a> Generator<'a> {
                 2 => self.told_soon(),
                 _ => self.inner_flow(),
             };
+        }
+        if self.undoes && self.rng.u8(..3) > 0 {
+            return self.undoing();
         }
         if self.races && self.rng.bool() {
             return self.race();
@@ -518,6 +563,9 @@ impl<'a> Generator<'a> {
         if self.adds && self.rng.u8(..3) > 0 {
             return self.adding_in_branch();
         }
+        if self.undoes && self.rng.bool() {
+            return self.booking();
+        }
         match self.rng.usize(..9) {
             8 => {
                 // If nobody answers in time, the fork fails: several of them at the same moment.
@@ -615,6 +663,12 @@ impl<'a> Generator<'a> {
         let branches: Vec<String> = (0..2 + self.rng.usize(..2))
             .map(|_| {
                 let kinds = if self.signals { 8 } else { 6 };
+                if self.undoes && self.rng.bool() {
+                    let wait = self.rng.u8(1..5);
+                    let branch = format!("{} >> wait({wait}s)", self.books_with("book"));
+                    self.keys = before.clone();
+                    return branch;
+                }
                 let branch = match self.rng.usize(..kinds) {
                     6 => self.poked(),
                     7 => format!("{} >> {}", self.poked(), self.node("work")),
@@ -661,12 +715,15 @@ impl<'a> Generator<'a> {
     /// A loop over the items of a list and what takes a number out of its results, and whether that can fail.
     fn each(&mut self, list: &str, may_spread: bool) -> (String, bool) {
         let id = self.id();
+        let mut may_spread = may_spread;
         let (body, can_fail) = match self.rng.usize(..5) {
             0 => ("work".to_owned(), false),
             1 => ("risky".to_owned(), true),
             2 => ("tried".to_owned(), true),
             _ => {
                 let untimed = self.untimed();
+                // What the parts of a loop have done could not be undone.
+                may_spread &= !self.undoes;
                 if untimed.is_empty() {
                     ("risky".to_owned(), true)
                 } else {

@@ -11,8 +11,10 @@ use std::sync::{Arc, OnceLock};
 
 use flow_durable::{MemoryStore, Store};
 use flow_postgres::{PostgresOptions, PostgresStore};
-use flow_redis::{Durability, RedisOptions, RedisStore};
+use flow_redis::{RedisOptions, RedisStore};
 use flow_services::{Postgres, Redis};
+use flow_sqlite::{Durability, SqliteOptions, SqliteStore};
+use tempfile::TempDir;
 use tokio::runtime::{Handle, Runtime};
 use uuid::Uuid;
 
@@ -23,6 +25,8 @@ type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 pub enum Backend {
     /// In memory.
     Memory,
+    /// In a file of SQLite.
+    Sqlite,
     /// On a Postgres server.
     Postgres,
     /// On a Redis server.
@@ -31,8 +35,9 @@ pub enum Backend {
 
 impl Backend {
     /// All, with their names.
-    pub(crate) const ALL: [(Backend, &str); 3] = [
+    pub(crate) const ALL: [(Backend, &str); 4] = [
         (Backend::Memory, "memory"),
+        (Backend::Sqlite, "sqlite"),
         (Backend::Postgres, "postgres"),
         (Backend::Redis, "redis"),
     ];
@@ -45,7 +50,7 @@ impl Backend {
     pub fn parse(text: &str) -> Result<Self, String> {
         let found = Backend::ALL.iter().find(|(_, name)| *name == text);
         let found = found.map(|(backend, _)| *backend);
-        found.ok_or_else(|| format!("`{text}` is not memory, postgres or redis"))
+        found.ok_or_else(|| format!("`{text}` is not memory, sqlite, postgres or redis"))
     }
 
     /// Starts the server, which ends with this process. Returns false, after a line that says so, if
@@ -56,7 +61,7 @@ impl Backend {
     /// It does not start; or it is not installed, and the variable `CI` is set.
     pub fn starts(self) -> bool {
         match self {
-            Backend::Memory => true,
+            Backend::Memory | Backend::Sqlite => true,
             Backend::Postgres => postgres().is_some(),
             Backend::Redis => redis().is_some(),
         }
@@ -102,6 +107,8 @@ pub(crate) struct Stored {
     pub(crate) store: Arc<dyn Store>,
     /// Where its connections are served, if it has any.
     connections: Option<Handle>,
+    /// The last field: its end removes the folder.
+    _folder: Option<Arc<TempDir>>,
 }
 
 impl Stored {
@@ -110,7 +117,9 @@ impl Stored {
             Backend::Memory => Ok(Stored {
                 store: Arc::new(MemoryStore::new()),
                 connections: None,
+                _folder: None,
             }),
+            Backend::Sqlite => in_sqlite(),
             Backend::Postgres => on_postgres(),
             Backend::Redis => on_redis(),
         };
@@ -125,6 +134,7 @@ impl Stored {
         Stored {
             store: Arc::new(store),
             connections: Some(connections().handle().clone()),
+            _folder: None,
         }
     }
 
@@ -149,6 +159,17 @@ fn answer<T>(connections: &Handle, call: impl Future<Output = T>) -> T {
     futures_executor::block_on(tokio::task::unconstrained(call))
 }
 
+fn in_sqlite() -> Outcome<Stored> {
+    let folder = tempfile::tempdir()?;
+    let options = SqliteOptions::new().durability(Durability::Normal);
+    let opening = SqliteStore::open_with(folder.path().join("case.db"), options);
+    let store = answer(connections().handle(), opening)?;
+    Ok(Stored {
+        _folder: Some(Arc::new(folder)),
+        ..Stored::served(store)
+    })
+}
+
 fn on_postgres() -> Outcome<Stored> {
     let server = postgres().ok_or("Postgres is not installed")?;
     let options = PostgresOptions::new()
@@ -167,7 +188,7 @@ fn on_redis() -> Outcome<Stored> {
     let server = redis().ok_or("Redis is not installed")?;
     let options = RedisOptions::new()
         .name(Uuid::new_v4().to_string())
-        .durability(Durability::Unchecked)
+        .durability(flow_redis::Durability::Unchecked)
         .callers_clocks();
     let url = server.url();
     let store = answer(

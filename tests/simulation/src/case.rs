@@ -33,6 +33,8 @@ pub struct Case {
     pub moves: bool,
     /// At which call of the store somebody removes the execution, in each process.
     pub deleted: Option<u64>,
+    /// At how many records somebody cancels the execution.
+    pub cancelled: Option<u64>,
     /// From which process on there is another version of the flow. One that cannot continue the execution with
     /// it leaves that as it is, and all that come after have the old version.
     pub changed: Option<Changed>,
@@ -183,7 +185,30 @@ impl Case {
         if rng.u8(..3) == 0 {
             case.flow = rng.usize(flows::PLAIN..flows::all().len());
         }
+        let one_in = if flows::UNDOING.contains(&case.flow) {
+            2
+        } else {
+            16
+        };
+        case.maybe_cancelled(&mut rng, one_in);
         case
+    }
+
+    /// The case of a seed with a saga: see [`crate::saga`].
+    pub fn of_saga(seed: u64) -> Case {
+        let mut case = Case::without_additions(seed);
+        let mut rng = Rng::with_seed(!seed);
+        case.flow = rng.usize(flows::SAGAS);
+        case.deleted = None;
+        case.maybe_cancelled(&mut rng, 2);
+        case
+    }
+
+    fn maybe_cancelled(&mut self, rng: &mut Rng, one_in: u8) {
+        if self.deleted.is_none() && rng.u8(..one_in) == 0 {
+            let most = [12, 40, 120][rng.usize(..3)];
+            self.cancelled = Some(rng.u64(1..=most));
+        }
     }
 
     /// The case of a seed with a flow without races in which no node adds.
@@ -213,6 +238,7 @@ impl Case {
                 let most = [12, 40, 120][rng.usize(..3)];
                 rng.u64(1..=most)
             }),
+            cancelled: None,
             changed: None,
             busy: false,
         };
@@ -224,6 +250,11 @@ impl Case {
         }
         case.busy = rng.bool();
         case
+    }
+
+    /// Whether its version, if it has another one, does the same steps.
+    pub(crate) fn keeps_the_end(&self) -> bool {
+        self.changed.is_none_or(Changed::keeps_the_end)
     }
 
     /// What the process with this number has, from 0.
@@ -280,6 +311,7 @@ impl Case {
             freeze: None,
             moves: false,
             deleted: None,
+            cancelled: None,
             changed: None,
             busy: false,
             ..self.clone()
@@ -319,6 +351,9 @@ impl fmt::Display for Case {
         }
         if let Some(call) = self.deleted {
             write!(f, " --deleted {call}")?;
+        }
+        if let Some(records) = self.cancelled {
+            write!(f, " --cancelled {records}")?;
         }
         if let Some(changed) = self.changed {
             write!(f, " --changed {changed}")?;

@@ -9,7 +9,8 @@ use crate::backend::Backend;
 use crate::case::{Case, Loaded};
 use crate::flows;
 use crate::laws;
-use crate::process::{Done, Machine, Refused, Work};
+use crate::ledger;
+use crate::process::{CANCELLED, Done, Machine, Refused, Work};
 use crate::versions::Version;
 use crate::world::{World, world};
 
@@ -75,7 +76,7 @@ pub enum Compared {
 pub fn check(case: &Case) -> Result<Compared, Box<Failure>> {
     check_as_it_is(case).map_err(|failure| match case.backend {
         Backend::Memory => shrunk(failure),
-        Backend::Postgres | Backend::Redis => failure,
+        Backend::Sqlite | Backend::Postgres | Backend::Redis => failure,
     })
 }
 
@@ -145,6 +146,10 @@ fn shrunk(mut failure: Box<Failure>) -> Box<Failure> {
                 ..case.clone()
             },
             Case {
+                cancelled: None,
+                ..case.clone()
+            },
+            Case {
                 changed: None,
                 ..case.clone()
             },
@@ -169,7 +174,8 @@ fn check_as_it_is(case: &Case) -> Result<Compared, Box<Failure>> {
     let (Some(expected), Some(ending)) = (expected, ending) else {
         return Ok(Compared::Same);
     };
-    if case.changed.is_some_and(|changed| !changed.keeps_the_end()) {
+    // Where it is when it is cancelled depends on all that delays it.
+    if !case.keeps_the_end() || case.cancelled.is_some() {
         verdict(case, &ending.journal)?;
         return Ok(Compared::Same);
     }
@@ -278,6 +284,15 @@ fn run(case: &Case) -> Result<Option<Ending>, Box<Failure>> {
         }
     };
     laws::ended(&before);
+    if case.cancelled.is_none() && execution.status() == Status::Cancelled {
+        violated("nobody has cancelled it".to_owned());
+    }
+    if execution.status() == Status::Cancelled && execution.reason() != Some(CANCELLED) {
+        violated(format!("it is cancelled: {:?}", execution.reason()));
+    }
+    if case.keeps_the_end() {
+        ledger::check(&execution);
+    }
     let parts = parts(&machine, execution.id());
     let journals = parts.iter().map(|(id, records)| (*id, records));
     for (id, records) in journals.chain([(execution.id(), &before)]) {
@@ -361,7 +376,9 @@ fn copy(
     let journal = records(machine, copied.id()).unwrap_or_default();
     let parts = parts(machine, copied.id());
     let ending = ending(&copied, journal, parts);
-    if expected.compared_with(&ending) == Compared::Same {
+    ledger::check(&copied);
+    // The original was cancelled, or would have been.
+    if case.cancelled.is_none() && expected.compared_with(&ending) == Compared::Same {
         let what = format!("the execution that goes on from record {seq}");
         expected.check_same(&ending, &what);
     }

@@ -4,7 +4,8 @@
 //! store fails. Time is tokio's paused clock, a process is a tokio runtime that is dropped with all
 //! its tasks, and the store survives in memory, or on a server. In some cases, all or some of the processes have the
 //! flow as a document, which has to make no difference, or those from some point on have another version of it. In
-//! some flows nodes add, and a second implementation of additions says what they read. A case that violates a law prints the one command
+//! some flows nodes add, and a second implementation of additions says what they read. Some are undone, and a ledger says
+//! what they did. A case that violates a law prints the one command
 //! that repeats it, with as few stops as do.
 
 mod additions;
@@ -13,9 +14,11 @@ mod case;
 mod check;
 mod clock;
 mod laws;
+mod ledger;
 mod meanwhile;
 pub mod nodes;
 mod process;
+pub mod saga;
 mod store;
 mod versions;
 mod world;
@@ -125,6 +128,7 @@ impl Simulated {
 pub mod flows {
     use super::Simulated;
     use super::nodes::*;
+    use super::saga::*;
     use flow_runtime::prelude::*;
 
     include!(concat!(env!("OUT_DIR"), "/flows.rs"));

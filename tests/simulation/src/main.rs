@@ -1,6 +1,7 @@
 //! `cargo run --release -p flow-simulation -- --cases 100000` checks so many cases, on all cores,
 //! and stops after five failures (`--failures`), with the store in memory or, with `--store postgres`
-//! or `--store redis`, on such a server, which it starts; with the options that a failure prints, it checks
+//! or `--store redis`, on such a server, which it starts, or with `--store sqlite` in files; with
+//! `--sagas`, all of them have flows that are undone. With the options that a failure prints, it checks
 //! that case.
 
 use std::process::ExitCode;
@@ -61,6 +62,10 @@ fn run(arguments: &[String]) -> Result<bool, String> {
                 None => None,
                 Some(_) => Some(number(arguments, "--deleted", 0)?),
             },
+            cancelled: match option(arguments, "--cancelled") {
+                None => None,
+                Some(_) => Some(number(arguments, "--cancelled", 0)?),
+            },
             changed: option(arguments, "--changed")
                 .map(Changed::parse)
                 .transpose()?,
@@ -69,6 +74,7 @@ fn run(arguments: &[String]) -> Result<bool, String> {
     }
     let cases = number(arguments, "--cases", 1)?;
     let most = number(arguments, "--failures", 5)?;
+    let sagas = arguments.iter().any(|argument| argument == "--sagas");
     let began = Instant::now();
     let next = AtomicU64::new(first);
     let (failed, other_timeouts) = (AtomicU64::new(0), AtomicU64::new(0));
@@ -81,10 +87,12 @@ fn run(arguments: &[String]) -> Result<bool, String> {
                     if seed >= first + cases || failed.load(Ordering::Relaxed) >= most {
                         return;
                     }
-                    let case = Case {
-                        backend,
-                        ..Case::of_seed(seed)
+                    let case = if sagas {
+                        Case::of_saga(seed)
+                    } else {
+                        Case::of_seed(seed)
                     };
+                    let case = Case { backend, ..case };
                     match report(&case) {
                         Some(Compared::Same) => {}
                         Some(Compared::OtherTimeouts) if !case.times_out_as_undisturbed() => {}

@@ -46,6 +46,7 @@ impl Meanwhile {
         });
         world(|world| *world = noted);
         let took = now.duration_since(began).unwrap_or_default();
+        world(|world| world.runs.push("the process that was stopped".to_owned()));
         tokio::time::advance(stopped + took).await;
     }
 

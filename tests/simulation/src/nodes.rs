@@ -7,7 +7,8 @@ use flow_loader::{Registry, registry};
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::world::{act, roll};
+use crate::ledger::{enter, take_back};
+use crate::world::{act, pause, roll};
 
 /// Where to go on.
 #[derive(Debug, Clone, Serialize, Deserialize, Action)]
@@ -88,6 +89,7 @@ pub(crate) fn registered() -> Registry {
         Saved = Saved,
         again,
         answered,
+        book,
         decide,
         found,
         hangs,
@@ -95,13 +97,17 @@ pub(crate) fn registered() -> Registry {
         logged,
         noted,
         risky,
+        risky_book,
         slow,
         sum,
         sum_results,
         take,
         take_log,
         take_soon,
+        three,
         tried,
+        tried_book,
+        unbook,
         work,
         work2,
     ]
@@ -225,6 +231,53 @@ pub async fn list(cx: &Context, a: &u64) -> Vec<u64> {
     act(cx, &[*a]).await;
     let count = roll(cx, &[*a], "count") % 5;
     (0..count).map(|index| a % 1000 * 10 + index).collect()
+}
+
+/// Always three numbers.
+#[node(writes = list)]
+pub async fn three(cx: &Context, a: &u64) -> Vec<u64> {
+    act(cx, &[*a]).await;
+    (0..3).map(|index| a % 1000 * 10 + index).collect()
+}
+
+/// Enters a number in the ledger.
+#[node(writes = w)]
+pub async fn book(cx: &Context, a: &u64) -> u64 {
+    act(cx, &[*a]).await;
+    booked(cx, *a).await
+}
+
+/// Enters a number, or fails and enters none.
+#[node(writes = w)]
+pub async fn risky_book(cx: &Context, a: &u64) -> Result<u64, String> {
+    act(cx, &[*a]).await;
+    fails(cx, &[*a], 20)?;
+    Ok(booked(cx, *a).await)
+}
+
+/// The same, and is tried again.
+#[node(writes = w, retry(attempts = 3, wait = "6s"))]
+pub async fn tried_book(cx: &Context, a: &u64) -> Result<u64, String> {
+    act(cx, &[*a]).await;
+    fails(cx, &[*a], 40)?;
+    Ok(booked(cx, *a).await)
+}
+
+/// Enters a number, and takes some more time.
+async fn booked(cx: &Context, a: u64) -> u64 {
+    let value = mixed(cx, &[a]);
+    enter(cx, value);
+    pause(cx, &[a], "time after").await;
+    value
+}
+
+/// Takes a number back. It is tried again at once, and then somebody has to see to it.
+#[node(retry(attempts = 2))]
+pub async fn unbook(cx: &Context, w: &u64) -> Result<(), String> {
+    act(cx, &[*w]).await;
+    take_back(cx, *w)?;
+    pause(cx, &[*w], "time after").await;
+    Ok(())
 }
 
 /// One number of many.

@@ -12,7 +12,6 @@ use flow_durable::{
 };
 use futures_util::future::{Either, select};
 use serde_json::{Value, json};
-use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -20,6 +19,7 @@ use crate::Simulated;
 use crate::backend::{Backend, Stored};
 use crate::case::{Case, Stop, StopKind};
 use crate::clock::Wall;
+use crate::ledger;
 use crate::meanwhile::Meanwhile;
 use crate::store::Fragile;
 use crate::versions::Version;
@@ -32,6 +32,9 @@ pub(crate) const LEASE: Duration = Duration::from_secs(60);
 /// happened for long.
 const LOOK: Duration = Duration::from_secs(4);
 const SELDOM: Duration = Duration::from_secs(90);
+
+/// Why somebody cancels an execution.
+pub(crate) const CANCELLED: &str = "it was decided so";
 
 /// How long an undisturbed execution takes at most.
 const LONGEST: Duration = Duration::from_secs(200 * 3600);
@@ -78,6 +81,8 @@ impl Machine {
         stop: Option<Stop>,
     ) -> Option<Done> {
         self.processes += 1;
+        let begins = format!("process {}", self.processes - 1);
+        world(|world| world.runs.push(begins));
         let tokio = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .start_paused(true)
@@ -112,7 +117,7 @@ impl Machine {
             }
             let done = {
                 let asked = case.moves.then_some(&*wall);
-                let work = pin!(work.run(&runtime, (flow, version), asked, case, &store.deletion));
+                let work = pin!(work.run(&runtime, (flow, version), asked, case, &store));
                 match select(work, pin!(store.stopped.notified())).await {
                     Either::Left((done, _)) => Some(done),
                     Either::Right(_) => None,
@@ -185,7 +190,7 @@ impl Work {
         (flow, version): (Simulated, Version),
         moves: Option<&Wall>,
         case: &Case,
-        deletion: &Notify,
+        store: &Fragile,
     ) -> Option<Done> {
         if case.busy {
             tokio::spawn(recover_again(runtime.clone()));
@@ -216,7 +221,8 @@ impl Work {
                 }
             }
         };
-        see_to_its_end(runtime, id, moves, case, deletion).await
+        let cancelled = case.cancelled.filter(|_| matches!(self, Work::Start(_)));
+        see_to_its_end(runtime, id, moves, (case, cancelled), store).await
     }
 }
 
@@ -241,14 +247,15 @@ async fn copy(runtime: &Runtime, id: ExecutionId, seq: u64) -> Result<Execution,
     runtime.executions().copy(id, seq).await
 }
 
-/// Answers questions until an execution is over. If it is to be removed, that is done when the time
-/// has come, or when it is over.
+/// Answers questions until an execution is over, and continues it if it is halted because something
+/// could not be undone. If it is to be removed, that is done when the time has come, or when it is
+/// over. It is cancelled when it has so many records.
 async fn see_to_its_end(
     runtime: &Runtime,
     id: ExecutionId,
     moves: Option<&Wall>,
-    case: &Case,
-    deletion: &Notify,
+    (case, cancelled): (&Case, Option<u64>),
+    store: &Fragile,
 ) -> Option<Done> {
     let began = Instant::now();
     let mut watcher = case.busy.then(|| tokio::spawn(over(runtime.clone(), id)));
@@ -285,6 +292,13 @@ async fn see_to_its_end(
                     None => Some(Done::Over(Box::new(execution))),
                 };
             }
+            if let Some(reason) = execution.halted()
+                && is_not_undone(&execution, reason)
+                && hashed(&(round, "continue")).is_multiple_of(2)
+                && let Err(error) = runtime.executions().continue_halted(id).await
+            {
+                expected(&error, "continue_halted");
+            }
             if let Ok(Err(error)) = tokio::time::timeout(Duration::ZERO, execution.settled()).await
             {
                 expected(&error, "settled");
@@ -294,14 +308,17 @@ async fn see_to_its_end(
             }
             send(runtime, &execution, round).await;
         }
+        if cancelled.is_some_and(|records| is_time_to_cancel(id, records)) {
+            cancel(runtime, id).await;
+        }
         round += 1;
         let idle = began.elapsed() > LOOK * 30;
         let pause = if idle { SELDOM } else { LOOK };
-        if tokio::time::timeout(pause, deletion.notified())
-            .await
-            .is_ok()
-        {
-            return delete(runtime, id).await;
+        tokio::select! {
+            biased;
+            () = store.deletion.notified() => return delete(runtime, id).await,
+            () = store.cancellation.notified(), if cancelled.is_some() => {}
+            () = tokio::time::sleep(pause) => {}
         }
     }
     world(|world| {
@@ -310,6 +327,34 @@ async fn see_to_its_end(
             .push(format!("execution {id} does not end"))
     });
     None
+}
+
+/// Returns true if an execution is halted because something could not be undone. The reason says what,
+/// unless the answer of the store came so late that more has happened.
+fn is_not_undone(execution: &Execution, reason: &str) -> bool {
+    let id = execution.id();
+    let is_not_undone = reason.contains("was not undone");
+    let count = world(|world| world.journals.get(&id).map_or(0, |it| it.len() as u64));
+    let is_late = execution.record_count() < count;
+    if is_not_undone && !is_late && !ledger::says_what_is_open(id, reason) {
+        let violation = format!("it is halted, and does not say what is open: {reason}");
+        world(|world| world.violations.push(violation));
+    }
+    is_not_undone
+}
+
+fn is_time_to_cancel(id: ExecutionId, records: u64) -> bool {
+    world(|world| {
+        let journal = world.journals.get(&id);
+        !world.is_cancelled && journal.is_some_and(|journal| journal.len() as u64 >= records)
+    })
+}
+
+async fn cancel(runtime: &Runtime, id: ExecutionId) {
+    match runtime.executions().cancel(id, CANCELLED).await {
+        Ok(_) | Err(RuntimeError::Over { .. }) => world(|world| world.is_cancelled = true),
+        Err(error) => expected(&error, "cancel"),
+    }
 }
 
 /// Recovers all the time, also while an earlier look still waits for an answer of the store. So the
@@ -489,9 +534,13 @@ fn expected(error: &RuntimeError, what: &str) {
         error,
         RuntimeError::NotFound(_) | RuntimeError::UnknownToken
     );
+    // Whoever looks at its end sees that too.
+    let is_not_undone = error.to_string().contains("was not undone");
     world(|world| {
-        let is_expected =
-            expected || is_gone && world.is_deleted || is_refusal(error) && world.is_changed;
+        let is_expected = is_not_undone && !world.refusals.is_empty()
+            || expected
+            || is_gone && world.is_deleted
+            || is_refusal(error) && world.is_changed;
         if !is_expected {
             let violation = format!("`{what}` failed: {error}");
             world.violations.push(violation);

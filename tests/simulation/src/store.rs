@@ -15,6 +15,7 @@ use uuid::Uuid;
 
 use crate::backend::Stored;
 use crate::case::{Case, Stop, StopKind};
+use crate::ledger;
 use crate::meanwhile::Meanwhile;
 use crate::process::LEASE;
 use crate::world::{hashed, world};
@@ -35,6 +36,9 @@ pub(crate) struct Fragile {
     /// The number of the call at which somebody removes the execution, who is told.
     deleted: Option<u64>,
     pub(crate) deletion: Notify,
+    /// Somebody cancels the execution when it has so many records, who is told.
+    cancelled: Option<u64>,
+    pub(crate) cancellation: Notify,
 }
 
 impl Fragile {
@@ -52,6 +56,8 @@ impl Fragile {
             is_busy: case.busy,
             deleted: case.deleted,
             deletion: Notify::new(),
+            cancelled: case.cancelled,
+            cancellation: Notify::new(),
             calls: AtomicU64::new(0),
             dead: AtomicBool::new(false),
             stopped: Notify::new(),
@@ -114,6 +120,15 @@ impl Fragile {
         }
     }
 
+    /// Notes records that have been stored.
+    fn note(&self, id: ExecutionId, records: &[Record]) {
+        ledger::note(id, records);
+        let count = world(|world| world.journals[&id].len() as u64);
+        if self.cancelled.is_some_and(|cancelled| cancelled <= count) {
+            self.cancellation.notify_one();
+        }
+    }
+
     async fn die<T>(&self) -> Result<T, StoreError> {
         self.dead.store(true, Ordering::Relaxed);
         self.stopped.notify_one();
@@ -138,8 +153,15 @@ impl Store for Fragile {
         pauses: Vec<PauseRow>,
         claim: Option<Claim>,
     ) -> Result<Created, StoreError> {
-        self.around(self.store.create(row, records, pauses, claim))
-            .await
+        let (id, noted) = (row.id, records.clone());
+        self.around(async {
+            let created = self.store.create(row, records, pauses, claim).await?;
+            if created == Created::New {
+                self.note(id, &noted);
+            }
+            Ok(created)
+        })
+        .await
     }
 
     async fn create_part(
@@ -201,7 +223,13 @@ impl Store for Fragile {
     }
 
     async fn append(&self, id: ExecutionId, fence: u64, append: Append) -> Result<(), StoreError> {
-        self.around(self.store.append(id, fence, append)).await
+        let noted = append.records.clone();
+        self.around(async {
+            self.store.append(id, fence, append).await?;
+            self.note(id, &noted);
+            Ok(())
+        })
+        .await
     }
 
     async fn end(

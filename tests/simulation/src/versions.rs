@@ -224,7 +224,9 @@ fn rename(part: &mut Value, old: &str) {
         Value::String(name) if name == old => "renamed".clone_into(name),
         Value::Array(parts) => parts.iter_mut().for_each(|part| rename(part, old)),
         Value::Object(parts) => {
-            let names_nodes = ["id", "from", "to", "params", "branches", "steps", "body"];
+            let names_nodes = [
+                "id", "from", "to", "params", "branches", "steps", "body", "settings", "undo",
+            ];
             for (key, part) in parts {
                 if names_nodes.contains(&key.as_str()) {
                     rename(part, old);

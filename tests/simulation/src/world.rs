@@ -6,8 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::time::Duration;
 
-use flow_durable::ExecutionId;
+use flow_durable::{ExecutionId, Record};
 use flow_runtime::Context;
+
+use crate::ledger::Entry;
 
 /// An answer that was given to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +38,14 @@ pub(crate) struct World {
     pub(crate) late_answers: u64,
     /// Whether somebody removes the execution.
     pub(crate) is_deleted: bool,
+    /// By execution and step: what steps did that can be undone.
+    pub(crate) ledger: BTreeMap<String, Entry>,
+    /// By execution and step of an undo node: how often it was refused, or would have been.
+    pub(crate) refusals: BTreeMap<String, u64>,
+    /// All records that were stored, by their numbers, also those that were removed since.
+    pub(crate) journals: BTreeMap<ExecutionId, BTreeMap<u64, Record>>,
+    /// Whether somebody has cancelled the execution.
+    pub(crate) is_cancelled: bool,
     /// Whether the process has another version of the flow.
     pub(crate) is_changed: bool,
     /// What went wrong.
@@ -93,7 +103,12 @@ pub(crate) async fn act(cx: &Context, reads: &[u64]) {
             world.violations.push(message);
         }
     });
-    match roll(cx, reads, "time") % 8 {
+    pause(cx, reads, "time").await;
+}
+
+/// Takes some time, or none.
+pub(crate) async fn pause(cx: &Context, reads: &[u64], what: &str) {
+    match roll(cx, reads, what) % 8 {
         0 | 1 => {}
         2 => tokio::task::yield_now().await,
         3 => {
