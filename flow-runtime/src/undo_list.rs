@@ -223,6 +223,11 @@ impl UndoList {
         self.state().leave(id_of(frame));
     }
 
+    /// Returns true if the step of this frame is under way.
+    pub(crate) fn is_under_way(&self, frame: &Frame<'_>) -> bool {
+        self.state().step(id_of(frame)).is_some()
+    }
+
     /// Returns true if a step is under way in a frame.
     pub(crate) fn is_under_way_in(&self, frame: FrameId) -> bool {
         self.state().is_under_way_in(frame)

@@ -556,7 +556,13 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
             // A look into the past ends here: it runs no step.
             return std::future::pending().await;
         }
-        self.journal.outcomes_stored().await;
+        if self.run.is_under_way(scope.frame()) {
+            // Also that it has begun: after a crash, a cancelled execution finishes it, because what
+            // it has done has to be undone.
+            self.journal.all_stored().await;
+        } else {
+            self.journal.outcomes_stored().await;
+        }
         if self
             .journal
             .replaying(|replay| replay.rests_until(&place).is_some())

@@ -50,6 +50,12 @@ impl Run {
         }
     }
 
+    /// Returns true if the step of a frame has an undo node: it has begun, and is not to be dropped.
+    pub fn is_under_way(&self, frame: &Frame<'_>) -> bool {
+        self.known_undo_list()
+            .is_some_and(|list| list.is_under_way(frame))
+    }
+
     /// The number from which the visits that come next are counted.
     pub(crate) fn undo_mark(&self) -> u64 {
         self.known_undo_list().map_or(0, UndoList::mark)
@@ -284,30 +290,33 @@ where
             let scope = scope.undo(&place);
             let undone = under_way(&scope, async {
                 // Not before it is under way: otherwise it could be dropped, and never be undone.
-                match list.take(number, &visit.step) {
-                    Some(undoable) => {
-                        engine.undo_started(&scope);
-                        flow.undo_visit(engine, &scope, step, undoable).await
-                    }
-                    None => Ok(()),
-                }
-            });
-            let undone = Guarded::new(undone, true).await;
-            scope.leave();
-            let undone = undone.unwrap_or_else(|panicked| {
-                Err(Box::new(FlowError::Panicked {
-                    path: scope.frame().path().to_string(),
-                    message: panicked.message,
-                }))
-            });
-            if let Err(error) = undone {
+                let Some(undoable) = list.take(number, &visit.step) else {
+                    return Ok(());
+                };
+                engine.undo_started(&scope);
+                let undone = flow.undo_visit(engine, &scope, step, undoable);
+                let undone = Guarded::new(undone, true).await;
+                let undone = undone.unwrap_or_else(|panicked| {
+                    Err(Box::new(FlowError::Panicked {
+                        path: scope.frame().path().to_string(),
+                        message: panicked.message,
+                    }))
+                });
+                let Err(error) = undone else {
+                    return Ok(());
+                };
+                // Under way until the engine knows: the run may be about to end, and would go on with
+                // older visits.
                 let failed = FlowError::NotUndone {
                     path: visit.path,
                     error,
                     cause: None,
                 };
-                return Err(engine.undo_failed(&scope, Box::new(failed)).await);
-            }
+                Err(engine.undo_failed(&scope, Box::new(failed)).await)
+            });
+            let undone = undone.await;
+            scope.leave();
+            undone?;
             engine.undo_finished(&scope);
         }
     }
