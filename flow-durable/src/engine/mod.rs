@@ -488,6 +488,10 @@ impl Hooks for Durable {
         self.record_commit(&scope.frame().place());
     }
 
+    async fn before_commit(&self, scope: &Scope<'_>) {
+        self.may_commit(&scope.frame().place()).await;
+    }
+
     async fn before_undo(&self, number: u64, undo: &Place) -> bool {
         self.is_own(number, undo).await
     }

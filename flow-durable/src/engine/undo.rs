@@ -65,6 +65,15 @@ impl Durable {
         self.run.add_undoable_as(number, place, Box::new(values));
     }
 
+    /// Returns when a flow may forget what it has done. A replay can come to this although the earlier
+    /// run did not: a step of a lost branch was being finished there, and the execution was cancelled
+    /// meanwhile.
+    pub(super) async fn may_commit(&self, place: &Place) {
+        if !self.journal.replaying(|replay| replay.is_committed(place)) {
+            self.journal.live().await;
+        }
+    }
+
     /// Records that a flow forgets what it has done, which a replay of a race could not know.
     pub(super) fn record_commit(&self, place: &Place) {
         if !self.journal.replaying(|replay| replay.is_committed(place)) {

@@ -431,6 +431,13 @@ pub trait Hooks: Send + Sync {
         let _ = scope;
     }
 
+    /// Called before a flow forgets what it has done. An engine that runs a flow again returns only when
+    /// it knows that the flow came to do so.
+    fn before_commit(&self, scope: &Scope<'_>) -> impl Future<Output = ()> + Send {
+        let _ = scope;
+        std::future::ready(())
+    }
+
     /// Called before a visit is undone, with its number and the place of its undo node. Returns false
     /// if the engine has forgotten the visit meanwhile.
     fn before_undo(&self, number: u64, undo: &Place) -> impl Future<Output = bool> + Send {

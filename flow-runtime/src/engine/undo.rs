@@ -326,6 +326,7 @@ where
 /// Forgets the visits of a flow, so that they are not undone: the step `commit`. `scope` is that of
 /// the flow. Never returns if the flow is about to be dropped.
 pub async fn commit_visits(engine: &impl Hooks, scope: &Scope<'_>) {
+    engine.before_commit(scope).await;
     let (run, frame) = (engine.run(), scope.frame());
     let list = run.known_undo_list();
     if list.is_some_and(|list| list.is_closing(frame)) {
