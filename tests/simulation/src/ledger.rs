@@ -100,7 +100,7 @@ enum Refusal {
 /// is halted, once or twice.
 fn refuses(id: &str) -> Option<Refusal> {
     let step = step_of(id);
-    if hashed(&(step, "refuses")) % 6 != 0 {
+    if !hashed(&(step, "refuses")).is_multiple_of(6) {
         return None;
     }
     let most = 1 + hashed(&(step, "refusals")) % 4;
