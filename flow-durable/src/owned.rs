@@ -317,7 +317,7 @@ impl Owned {
         let store = &*self.shared.store;
         let records = records_since_snapshot(store, row.id, row.next_seq).await;
         let records = records.map_err(RuntimeError::of(row.id))?;
-        undoable_after(row.id, &records)
+        undoable_after(row.id, None, &records)
     }
 
     pub(crate) async fn structure(&self, row: &Row) -> Result<Option<String>, RuntimeError> {

@@ -112,6 +112,8 @@ pub(crate) struct Replay {
     waiting: BTreeMap<u64, Waker>,
     /// The waiters for the end of the replay.
     live: Vec<Waker>,
+    /// The waiters for the end of what the original of a copy has recorded.
+    own: Vec<Waker>,
 }
 
 impl Replay {
@@ -228,6 +230,13 @@ impl Replay {
 
     pub(crate) fn is_over(&self) -> bool {
         self.order.is_empty()
+    }
+
+    /// Returns true if all records of the original have been used, if this is a copy.
+    pub(crate) fn is_own(&self) -> bool {
+        let next = self.next().map(|next| next.seq);
+        self.copied
+            .is_none_or(|copied| next.is_none_or(|next| next > copied))
     }
 
     /// The first record that has not been used.
@@ -449,6 +458,9 @@ impl Replay {
         if self.is_over() {
             self.live.drain(..).for_each(Waker::wake);
         }
+        if !self.own.is_empty() && self.is_own() {
+            self.own.drain(..).for_each(Waker::wake);
+        }
     }
 
     /// Notes that the outermost flow is at this step.
@@ -616,6 +628,11 @@ impl Replay {
     /// Calls the waker when the replay is over.
     pub(crate) fn wake_when_over(&mut self, waker: &Waker) {
         self.live.push(waker.clone());
+    }
+
+    /// Calls the waker when the replay [is that of the copy itself](Replay::is_own).
+    pub(crate) fn wake_when_own(&mut self, waker: &Waker) {
+        self.own.push(waker.clone());
     }
 
     /// Called when nothing moves: stops waiting for the nodes that should have been reached before

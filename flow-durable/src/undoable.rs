@@ -40,16 +40,18 @@ impl UndoableStep {
     }
 }
 
-/// The steps that could be undone after these records, in the order in which they are undone.
+/// The steps that could be undone after a snapshot and these records, in the order in which they are
+/// undone.
 ///
 /// # Errors
 ///
 /// A snapshot among the records cannot be read.
 pub(crate) fn undoable_after(
     id: ExecutionId,
+    snapshot: Option<&Snapshot>,
     records: &[Record],
 ) -> Result<Vec<UndoableStep>, RuntimeError> {
-    let mut steps: BTreeMap<u64, UndoableStep> = BTreeMap::new();
+    let mut steps = snapshot.map(of_snapshot).unwrap_or_default();
     let mut outcomes: BTreeMap<&str, u64> = BTreeMap::new();
     for record in records {
         match record.kind {
@@ -75,7 +77,7 @@ pub(crate) fn undoable_after(
             }
             RecordKind::Snapshot => {
                 if let Entry::Snapshot(snapshot) = Entry::read(id, record) {
-                    steps = of_snapshot(snapshot.read()?);
+                    steps = of_snapshot(&snapshot.read()?);
                 }
             }
             // What it was copied with belongs to the original.
@@ -86,11 +88,11 @@ pub(crate) fn undoable_after(
     Ok(steps.into_values().rev().collect())
 }
 
-fn of_snapshot(snapshot: Snapshot) -> BTreeMap<u64, UndoableStep> {
-    let visits = snapshot.undoable.into_iter().map(|visit| {
+fn of_snapshot(snapshot: &Snapshot) -> BTreeMap<u64, UndoableStep> {
+    let visits = snapshot.undoable.iter().map(|visit| {
         let step = UndoableStep {
-            path: visit.path,
-            step: visit.step,
+            path: visit.path.clone(),
+            step: visit.step.clone(),
             visit: visit.visit,
             item: visit.item,
         };

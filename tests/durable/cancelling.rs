@@ -1,11 +1,12 @@
 //! Executions that were cancelled and are undone before they end.
 
 use std::cell::{Cell, RefCell};
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use flow_durable::{
-    Execution, ExecutionId, ListOptions, Runtime, RuntimeError, RuntimeOptions, StartOptions,
-    Status,
+    Execution, ExecutionId, ListOptions, RecordKind, Runtime, RuntimeError, RuntimeOptions,
+    StartOptions, Status,
 };
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -466,8 +467,112 @@ async fn one_whose_new_version_undoes_nothing_ends_as_it_is() {
     );
 }
 
+mod charged_with_undo {
+    use super::*;
+
+    flow! {
+        /// Asks when something is done that can be undone.
+        pub(crate) Charged() -> () {
+            node reserve: reserve with undo = release;
+            start >> reserve >> Approval;
+            Approval - "yes" >> end;
+        }
+    }
+}
+
+mod charged_without_undo {
+    use super::*;
+
+    flow! {
+        /// A later version, in which what was done could not be undone.
+        pub(crate) Charged() -> () {
+            node reserve: reserve;
+            start >> reserve >> Approval;
+            Approval - "yes" >> end;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_version_that_cannot_undo_what_was_done_does_not_take_it() {
+    for snapshot_every in [256, 1] {
+        let shared = store();
+        let options = || {
+            let every = NonZeroUsize::new(snapshot_every).unwrap();
+            crate::support::options().snapshot_every(every)
+        };
+        let first = Runtime::with_options(shared.clone(), options());
+        first.register(charged_with_undo::Charged::new()).unwrap();
+        let input = charged_with_undo::ChargedInput::builder().build();
+        let id = start::<charged_with_undo::Charged>(&first, input).await;
+        let asking = first.executions().get(id).await.unwrap();
+        asking.settled().await.unwrap();
+        first.shut_down().await;
+        assert_eq!(done(), ["reserve"]);
+        let second = Runtime::with_options(shared.clone(), options());
+        second
+            .register(charged_without_undo::Charged::new())
+            .unwrap();
+        let cancelled = second.executions().cancel(id, "late").await.unwrap();
+        let refused = tokio::time::timeout(Duration::from_secs(3600), cancelled.settled());
+        let refused = refused.await.unwrap();
+        assert!(
+            matches!(refused, Err(RuntimeError::FlowChanged { .. })),
+            "{refused:?}"
+        );
+        second.shut_down().await;
+        assert_eq!(done(), ["reserve"]);
+        let third = Runtime::with_options(shared, options());
+        third.register(charged_with_undo::Charged::new()).unwrap();
+        third.recover().await.unwrap();
+        let execution = third.executions().get(id).await.unwrap();
+        let ended = execution.settled().await.unwrap();
+        assert_eq!(ended.status(), Status::Cancelled);
+        assert_eq!(done(), [""; 0]);
+    }
+}
+
+flow! {
+    /// Takes back what it has done, goes on, and asks.
+    Again() -> () {
+        node reserve: reserve with undo = release;
+        start >> reserve >> undo >> charge >> Approval;
+        Approval - "yes" >> end;
+    }
+}
+
+/// The copy has recorded more behind the step that undoes nothing of the original.
+#[tokio::test(start_paused = true)]
+async fn a_copy_that_undoes_nothing_of_its_original_continues() {
+    let shared = store();
+    let first = runtime(shared.clone(), Again::new());
+    let id = start::<Again>(&first, AgainInput::builder().build()).await;
+    let executions = first.executions();
+    let original = executions.get(id).await.unwrap().settled().await.unwrap();
+    let journal = original.journal().await.unwrap();
+    let done = journal
+        .iter()
+        .find(|record| record.kind == RecordKind::Undoable);
+    let copy = executions.copy(id, done.unwrap().seq + 1).await.unwrap();
+    let copy = copy.settled().await.unwrap();
+    assert_eq!(copy.status(), Status::Paused);
+    first.shut_down().await;
+    let second = runtime(shared, Again::new());
+    let copy = second.executions().get(copy.id()).await.unwrap();
+    let question = copy.questions().await.unwrap().remove(0);
+    let token = question.token();
+    let answered = second.executions().resume(token, Approval::Yes);
+    let ended = answered.await.unwrap().settled().await.unwrap();
+    assert_eq!(ended.status(), Status::Completed);
+    let journal = ended.journal().await.unwrap();
+    assert!(!journal.iter().any(|record| record.step.ends_with("!undo")));
+}
+
 flow_law::law! {
     nodes: [],
     flows: [],
-    left_out: [Order, Asked, Kept, Pay, with_undo::Later, without_undo::Later],
+    left_out: [
+        Order, Asked, Kept, Pay, with_undo::Later, without_undo::Later, charged_with_undo::Charged,
+        charged_without_undo::Charged, Again,
+    ],
 }

@@ -159,7 +159,7 @@ impl Durable {
     pub(super) fn forget_those_of_the_original(&self) {
         let copied = self
             .journal
-            .replaying(|replay| replay.copied().filter(|_| replay.is_over()));
+            .replaying(|replay| replay.copied().filter(|_| replay.is_own()));
         if let Some(copied) = copied {
             self.run.forget_undoables_before(copied);
         }
@@ -173,7 +173,8 @@ impl Durable {
             is_copied && replay.outcome(undo).is_none()
         });
         if is_copied {
-            self.journal.live().await;
+            // Not until the replay is over: what the copy has done behind this undo is recorded.
+            self.journal.own().await;
             self.forget_those_of_the_original();
         }
         !is_copied

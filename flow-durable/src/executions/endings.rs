@@ -12,6 +12,7 @@ use crate::error::RuntimeError;
 use crate::execution::{Execution, OWN_KEY};
 use crate::journal::CANCEL;
 use crate::listed::{ListOptions, Listed};
+use crate::options::StoredOptions;
 use crate::registered::hash_of;
 use crate::shared::options_of;
 
@@ -22,15 +23,17 @@ impl Executions {
     ///
     /// An execution of a flow with undo nodes is undone before it ends:
     /// [`settled`](Execution::settled) waits for the end. Until then its status is
-    /// [`Cancelling`](Status::Cancelling), and further calls have no effect. One that is still
-    /// queued has done nothing and ends at once. If it is [halted](Execution::halted), it continues in order to
-    /// be undone. If it cannot continue, call
+    /// [`Cancelling`](Status::Cancelling), and the first reason holds. One that is still queued has
+    /// done nothing and ends at once. If it is [halted](Execution::halted), also in the middle of
+    /// undoing, it continues in order to be undone. If it cannot continue, call
     /// [`end_without_undoing`](Executions::end_without_undoing).
     ///
     /// # Errors
     ///
     /// [`RuntimeError::Over`], [`RuntimeError::NotFound`], [`RuntimeError::NotRegistered`] if it is
-    /// halted, has to be undone, and its flow is not registered here; or the store failed.
+    /// halted, has to be undone, and its flow is not registered here; [`RuntimeError::Unreadable`] if
+    /// the structure of its flow, which says if there is anything to undo, cannot be read; or the
+    /// store failed.
     pub async fn cancel(&self, id: ExecutionId, reason: &str) -> Result<Execution, RuntimeError> {
         let row = self.owned.row(id).await?;
         self.cancel_row(row, reason, EndIf::NotOver).await
@@ -58,7 +61,10 @@ impl Executions {
         reason: &str,
         condition: EndIf,
     ) -> Result<Execution, RuntimeError> {
-        if row.status.is_over() || !self.owned.shared.registry.undoes(&row).await? {
+        // Items of a loop have no undo nodes.
+        let is_part = StoredOptions::part_of(&row).is_some();
+        let has_undo = !row.status.is_over() && !is_part;
+        if !(has_undo && self.owned.shared.registry.undoes(&row).await?) {
             return self.end(row, reason, condition).await;
         }
         if row.status == Status::Queued {

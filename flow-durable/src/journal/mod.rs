@@ -462,6 +462,18 @@ impl Journal {
         poll_fn(|cx| poll_over(&mut self.state().replay, cx))
     }
 
+    /// Returns when all records of the original have been used, if the execution is a copy.
+    pub(crate) fn own(&self) -> impl Future<Output = ()> + Send {
+        poll_fn(|cx| {
+            let replay = &mut self.state().replay;
+            if replay.is_own() {
+                return Poll::Ready(());
+            }
+            replay.wake_when_own(cx.waker());
+            Poll::Pending
+        })
+    }
+
     /// Returns false when all records have been used, or true when nothing moves before that.
     pub(crate) fn live_or_stuck(&self) -> impl Future<Output = bool> + Send {
         let mut since = None;

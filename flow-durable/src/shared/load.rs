@@ -23,6 +23,7 @@ use crate::payload::WITHOUT_BLOBS;
 use crate::registered::{Registered, document};
 use crate::replay::is_awaited;
 use crate::steps::missing;
+use crate::undoable::undoable_after;
 
 /// The visits to nodes of the outermost flow that a snapshot counts.
 pub(crate) fn loaded_visits(
@@ -63,10 +64,22 @@ impl Loaded {
 
 /// The nodes that an execution has reached, by path within its flow and without the indices of
 /// items.
-pub(crate) struct Reached(HashSet<String>);
+pub(crate) struct Reached {
+    nodes: HashSet<String>,
+    /// Those with visits whose undo nodes have to stay as they are: the visits can be undone, or are
+    /// older than a snapshot, which says what can be.
+    to_undo: HashSet<String>,
+}
 
 impl Reached {
-    fn new(records: &[Record], snapshot: Option<&Snapshot>) -> Self {
+    /// # Errors
+    ///
+    /// A snapshot among the records cannot be read.
+    fn new(
+        id: ExecutionId,
+        records: &[Record],
+        snapshot: Option<&Snapshot>,
+    ) -> Result<Self, RuntimeError> {
         let started = records
             .iter()
             .filter(|record| record.kind == RecordKind::NodeStarted);
@@ -74,28 +87,38 @@ impl Reached {
         let namespace = snapshot.map(|snapshot| snapshot.namespace.as_str());
         let namespace = namespace.or(records.first().map(|first| first.path.as_str()));
         let namespace = namespace.unwrap_or_default();
-        let mut reached: HashSet<String> = started
-            .filter_map(|record| NodePath::new(&record.path).within(namespace))
-            .map(NodePath::without_items)
-            .collect();
-        reached.extend(
-            snapshot
-                .into_iter()
-                .flat_map(|it| it.visits.keys().cloned()),
-        );
-        Reached(reached)
+        let within = |path: &str| {
+            let path = NodePath::new(path).within(namespace);
+            path.map(NodePath::without_items)
+        };
+        let before = snapshot.into_iter().flat_map(|it| it.visits.keys());
+        let before: HashSet<String> = before.cloned().collect();
+        let undoable = undoable_after(id, snapshot, records)?;
+        let undoable = undoable.iter().filter_map(|step| within(step.path()));
+        Ok(Reached {
+            nodes: started
+                .filter_map(|record| within(&record.path))
+                .chain(before.iter().cloned())
+                .collect(),
+            to_undo: undoable.chain(before.iter().cloned()).collect(),
+        })
     }
 
     /// Returns true if a change concerns something that was reached, as the flow itself always was.
-    /// A replay shows whether the records of a passed node still have a use.
+    /// A replay shows whether the records of a passed node still have a use, but not whether its visits
+    /// are still undone.
     fn concerns(&self, change: &Change, old: &FlowDocument) -> bool {
         if !change.passed.is_empty() {
-            return false;
+            let is_to_undo = |path| self.to_undo.contains(&path_in_runs(old, path));
+            return change.pointer.ends_with(UNDO) && change.passed.iter().any(|it| is_to_undo(it));
         }
         let path = change.old_path.as_ref().unwrap_or(&change.path);
-        path.is_empty() || self.0.contains(&path_in_runs(old, path))
+        path.is_empty() || self.nodes.contains(&path_in_runs(old, path))
     }
 }
+
+/// The end of the pointers to settings that say which node undoes another one.
+const UNDO: &str = "/settings/undo";
 
 /// The path of a node in a document, as runs name it: the body of a loop has the path of the loop.
 fn path_in_runs(document: &FlowDocument, path: &str) -> String {
@@ -131,7 +154,7 @@ fn passed(records: &[Record], namespace: &str) -> HashSet<String> {
 
 /// The nodes that were renamed in the version with which an execution was started, in words, if the version
 /// at hand is older and still has their former names. A step that was begun under the new name would be
-/// begun again under the old one, whether the journal says that it was begun or not.
+/// begun again under the old one, even if no record says that it was begun.
 fn renamed_since(old: &FlowDocument, new: &FlowDocument) -> Vec<String> {
     let renamed = |of: &FlowDocument, to: &FlowDocument| {
         let names = of.under_names_of(to);
@@ -245,7 +268,10 @@ impl Shared {
         };
         let namespace = snapshot.as_ref().map_or(&first.path, |it| &it.namespace);
         let passed = passed(&records, namespace);
-        let reached = Reached::new(&records, snapshot.as_ref());
+        let reached = match Reached::new(row.id, &records, snapshot.as_ref()) {
+            Ok(reached) => reached,
+            Err(error) => return Ok(vec![format!("its records cannot be read: {error}")]),
+        };
         let breaks = |change: &&Change| {
             change.executions == Effect::Breaking
                 && (reached.concerns(change, &old)
@@ -338,7 +364,7 @@ impl Shared {
         } else {
             None
         };
-        let reached = Reached::new(&records, snapshot.as_ref());
+        let reached = Reached::new(row.id, &records, snapshot.as_ref())?;
         let changes = self.changes(row, flow, &reached).await?;
         let names = self.registry.names(row, flow).await?;
         let options = options_of(row, flow.namespace())?;

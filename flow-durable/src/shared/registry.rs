@@ -13,7 +13,7 @@ use crate::lock::lock;
 use crate::names::Names;
 use crate::options::LoadVersion;
 use crate::parts::{flow_of_parts, flow_with_loop};
-use crate::registered::{Registered, undoes};
+use crate::registered::{Registered, document, undoes};
 use crate::versions::Versions;
 
 /// The flows that a runtime knows.
@@ -200,8 +200,16 @@ impl Registry {
         }
         let structure = self.store.structure(&row.structure).await;
         let structure = structure.map_err(RuntimeError::of(row.id))?;
-        let flow = structure.and_then(|text| FlowDocument::parse_spec(&text).ok());
-        Ok(flow.is_some_and(|flow| undoes(&flow)))
+        let flow = match structure {
+            Some(text) => document(&text),
+            None => Err("the structure of its flow is not in the store".to_owned()),
+        };
+        let flow = flow.map_err(|reason| RuntimeError::Unreadable {
+            execution: row.id,
+            path: row.flow.clone(),
+            reason,
+        })?;
+        Ok(undoes(&flow))
     }
 
     /// Stores a structure with this hash.

@@ -141,6 +141,8 @@ impl<V> ScriptedEngine<V> {
                 "`{path}` is never done, and nothing else ends it: add `.node::<{name}>(…)`"
             )),
         }
+        // Nobody has to finish it, although it may have an undo node.
+        self.run.rest(frame);
         pending().await
     }
 }

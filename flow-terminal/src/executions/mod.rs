@@ -21,8 +21,8 @@ use arguments::Command;
 use find::{find, find_id, said};
 pub use store::{InvalidStore, StoreAddress};
 
-/// Commands for the executions of a store. Only `signal` and `continue` need flows: resumed executions
-/// wait for a process that has them.
+/// Commands for the executions of a store. Only `signal`, `continue`, and `cancel` of a halted execution
+/// that has to be undone need flows: resumed executions wait for a process that has them.
 ///
 /// | | |
 /// |---|---|
@@ -88,7 +88,8 @@ impl ExecutionCommands {
     /// Executes the parsed command line, with access to the executions of all owners. If the
     /// runtime has flows, and the process ends after the command, the runtime should [run
     /// nothing](flow_durable::RuntimeOptions::concurrent_executions). Otherwise, the end of the
-    /// process interrupts steps that `answer`, `signal` and `copy` start, and a worker repeats them.
+    /// process interrupts steps that `answer`, `signal`, `copy`, `cancel` and `continue` start, and a
+    /// worker repeats them.
     ///
     /// # Errors
     ///
