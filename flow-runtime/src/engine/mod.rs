@@ -187,7 +187,7 @@ pub trait Hooks: Send + Sync {
 
     /// The names of a flow that begins, from which the names of its steps are made: those of the flow
     /// itself, unless the run was recorded under other ones. `around` is the scope of the node that the
-    /// flow is. It is `None` for the run's own flow, which asks only if it runs as an [`AnyFlow`].
+    /// flow is. It is `None` for the run's own flow, which asks only if it runs as a flow of any type.
     #[inline]
     fn names<'a>(&'a self, around: Option<&Scope<'_>>, flow: &'a FlowInfo) -> &'a FlowInfo {
         let _ = around;
