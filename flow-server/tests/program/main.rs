@@ -115,7 +115,7 @@ fn an_execution_is_started_shown_and_answered_by_one_process_after_another() {
     assert_eq!(lines.len(), 2);
     let (short, rest) = lines[0].split_once(' ').unwrap();
     assert!(
-        id.starts_with(short) && rest.ends_with("paused     Claim"),
+        id.starts_with(short) && rest.ends_with("paused      Claim"),
         "{lines:?}"
     );
     let json = folder
