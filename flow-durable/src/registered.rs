@@ -199,7 +199,8 @@ impl Registered {
         names
     }
 
-    /// The names of the loops of the flow itself whose items can run in parts, also the former ones.
+    /// The names, present and former, of the loops of the flow itself whose items can run in
+    /// parts.
     pub(crate) fn spread_loops(&self) -> &[String] {
         self.spread_loops.get_or_init(|| {
             // Most flows have none, and need not be read.

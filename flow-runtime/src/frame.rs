@@ -36,8 +36,8 @@ enum Kind {
     Branch,
     /// An item of the loop at the current node of the frame around it, with its index.
     Item(u32),
-    /// The undo node of a visit of the flow of the frame around it, or of a flow inside that. Its place
-    /// stands for the names of a flow.
+    /// The undo node of a visit of the flow of the frame around it, or of a flow inside that. Its
+    /// place stands for the names of a flow.
     Undo,
 }
 

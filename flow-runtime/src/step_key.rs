@@ -182,7 +182,7 @@ impl<'a> StepKey<'a> {
         (Segment::of(first), StepKey(rest))
     }
 
-    /// The step of the visit that this step takes back, if it is that of an undo node.
+    /// The step that this step takes back. `None` if this is not the step of an undo node.
     pub fn undone(self) -> Option<Self> {
         self.0.strip_suffix(UNDO).map(StepKey)
     }

@@ -65,9 +65,8 @@ impl Durable {
         self.run.add_undoable_as(number, place, Box::new(values));
     }
 
-    /// Returns when a flow may forget what it has done. A replay can come to this although the earlier
-    /// run did not: a step of a lost branch was being finished there, and the execution was cancelled
-    /// meanwhile.
+    /// Returns when a flow may forget what it has done. A replay can reach this step although the
+    /// earlier run did not: it was finishing a step of a lost branch, and was cancelled meanwhile.
     pub(super) async fn may_commit(&self, place: &Place) {
         if !self.journal.replaying(|replay| replay.is_committed(place)) {
             self.journal.live().await;
@@ -86,9 +85,9 @@ impl Durable {
         }
     }
 
-    /// Lets a step rest that an earlier run has dropped without an outcome: it was between two attempts
-    /// then, so it is not to be finished. The earlier run has recorded a failure around it, or the
-    /// replay cannot go on before it is dropped.
+    /// Lets a step rest that an earlier run has dropped without an outcome: it was between two
+    /// attempts then, so it is not to be finished. The earlier run has recorded a failure around
+    /// it, or the replay cannot continue before it is dropped.
     pub(super) async fn rest_if_dropped(&self, frame: &Frame<'_>, place: &Place) {
         if frame.is_undo() {
             // What it takes back may be inside what has failed.

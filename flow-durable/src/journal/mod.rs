@@ -234,7 +234,7 @@ impl Journal {
         self.replay(|replay| replay.first_branch(race, branches))
     }
 
-    /// What was done in the lost branches of a race: see [`Replay::take_lost`].
+    /// The visits of the lost branches of a race: see [`Replay::take_lost`].
     pub(crate) fn take_lost(&self, race: &Place) -> Vec<Undoable> {
         self.replay(|replay| replay.take_lost(race))
     }

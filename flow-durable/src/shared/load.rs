@@ -105,8 +105,8 @@ impl Reached {
     }
 
     /// Returns true if a change concerns something that was reached, as the flow itself always was.
-    /// A replay shows whether the records of a passed node still have a use, but not whether its visits
-    /// are still undone.
+    /// A replay shows whether the records of a passed node still have a use, but not whether its
+    /// visits are still undone.
     fn concerns(&self, change: &Change, old: &FlowDocument) -> bool {
         if !change.passed.is_empty() {
             let is_to_undo = |path| self.to_undo.contains(&path_in_runs(old, path));

@@ -223,7 +223,7 @@ impl Shared {
         Ok(Some((record.payload, error)))
     }
 
-    /// Ends an execution, such as a part whose results are no longer wanted, if it is not over.
+    /// Ends an execution if it is not over, such as a part whose loop has failed.
     pub(crate) async fn end_part(&self, id: ExecutionId, reason: &str) -> Result<(), RuntimeError> {
         let row = self.store.without_result(id).await;
         let Some(row) = row.map_err(RuntimeError::of(id))? else {

@@ -445,8 +445,8 @@ pub trait Hooks: Send + Sync {
         std::future::ready(true)
     }
 
-    /// Called when the undo node of a visit begins. The scope is that of the undo node. It is no
-    /// step of the budget: what was done is undone also when the budget is used up.
+    /// Called when the undo node of a visit begins. The scope is that of the undo node. It does not
+    /// count as a step: a run whose budget is used up is undone too.
     #[inline]
     fn undo_started(&self, scope: &Scope<'_>) {
         let _ = scope;

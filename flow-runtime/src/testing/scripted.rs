@@ -272,8 +272,7 @@ impl<V> Scripted<V> {
         self.add(Of::Race(path.to_owned()), does, written)
     }
 
-    /// Lets runs leave the scripts so far unused: those that several tests share, each of which visits
-    /// some of the nodes.
+    /// Lets runs leave the scripts so far unused, such as scripts that several tests share.
     ///
     /// # Examples
     ///

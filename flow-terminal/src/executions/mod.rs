@@ -88,8 +88,8 @@ impl ExecutionCommands {
     /// Executes the parsed command line, with access to the executions of all owners. If the
     /// runtime has flows, and the process ends after the command, the runtime should [run
     /// nothing](flow_durable::RuntimeOptions::concurrent_executions). Otherwise, the end of the
-    /// process interrupts steps that `answer`, `signal`, `copy`, `cancel` and `continue` start, and a
-    /// worker repeats them.
+    /// process interrupts steps that `answer`, `signal`, `copy`, `cancel` and `continue` start, and
+    /// a worker repeats them.
     ///
     /// # Errors
     ///
