@@ -532,6 +532,54 @@ async fn a_version_that_cannot_undo_what_was_done_does_not_take_it() {
     }
 }
 
+mod reserves {
+    use super::*;
+
+    flow! {
+        pub(crate) Charged() -> () {
+            node reserve: reserve with undo = release;
+            node charge: charge;
+            start >> reserve >> charge >> pack >> end;
+        }
+    }
+}
+
+mod reserves_only {
+    use super::*;
+
+    flow! {
+        /// An earlier version, in which nothing can be undone.
+        pub(crate) Charged() -> () {
+            node reserve: reserve;
+            node charge: charge;
+            start >> reserve >> charge >> pack >> end;
+        }
+    }
+}
+
+/// The step was under way in a version that could not undo it, and nothing was recorded since another
+/// version has it. The process that cancels knows neither.
+#[tokio::test(start_paused = true)]
+async fn a_step_under_way_is_undone_if_its_new_version_can() {
+    let shared = store();
+    let first = runtime(shared.clone(), reserves_only::Charged::new());
+    let input = reserves_only::ChargedInput::builder().build();
+    let id = start::<reserves_only::Charged>(&first, input).await;
+    work(5).await;
+    first.shut_down().await;
+    assert_eq!(DONE.take(), ["reserve"]);
+    let second = runtime(shared.clone(), reserves::Charged::new());
+    second.recover().await.unwrap();
+    work(5).await;
+    assert_eq!(done(), ["reserve"]);
+    let neither = Runtime::with_options(shared, crate::support::options());
+    let cancelled = neither.executions().cancel(id, "late").await.unwrap();
+    assert_eq!(cancelled.status(), Status::Cancelling);
+    let ended = cancelled.settled().await.unwrap();
+    assert_eq!(ended.status(), Status::Cancelled);
+    assert_eq!(done(), [""; 0]);
+}
+
 flow! {
     /// Takes back what it has done, goes on, and asks.
     Again() -> () {
@@ -573,6 +621,6 @@ flow_law::law! {
     flows: [],
     left_out: [
         Order, Asked, Kept, Pay, with_undo::Later, without_undo::Later, charged_with_undo::Charged,
-        charged_without_undo::Charged, Again,
+        charged_without_undo::Charged, reserves::Charged, reserves_only::Charged, Again,
     ],
 }

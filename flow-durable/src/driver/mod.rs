@@ -107,8 +107,6 @@ pub(crate) struct Driver {
     /// The name of the flow and its changes, if it is not the version with which the execution
     /// was started.
     pub(crate) changes: Option<(String, Vec<String>)>,
-    /// The new version, to be stored with the next records.
-    pub(crate) structure: Option<String>,
     /// True if it is a part of a loop, and the execution with the loop routes its failure.
     pub(crate) is_routed: bool,
     /// Ended when there is a new record.

@@ -74,16 +74,12 @@ impl Driver {
     }
 
     fn take_pending(&mut self) -> Pending {
-        let mut pending = self.journal.take_pending();
-        let append = &mut pending.append;
-        append.structure = self.structure.take();
+        let pending = self.journal.take_pending();
+        let append = &pending.append;
         let row = &mut self.row;
         row.updated_ms = append.now_ms;
         row.next_seq = pending.next_seq;
         row.snapshot_seq = newest_snapshot(&append.records).or(row.snapshot_seq);
-        if let Some(structure) = &append.structure {
-            row.structure.clone_from(structure);
-        }
         pending
     }
 

@@ -168,7 +168,7 @@ impl Shared {
 
     pub(crate) async fn prepare(
         self: &Arc<Self>,
-        row: Row,
+        mut row: Row,
         term: Term,
         flow: Arc<Registered>,
         slot: Slot,
@@ -187,12 +187,16 @@ impl Shared {
         }
         let loaded = self.load(&row, &flow, None).await?;
         let (hash, structure) = loaded.structure(&flow);
-        if row.structure != hash {
+        let new_structure = (row.structure != hash).then(|| hash.to_owned());
+        if let Some(hash) = &new_structure {
             self.registry.store_structure(hash, structure).await?;
         }
-        if row.status != Status::Running {
+        if row.status != Status::Running || new_structure.is_some() {
+            // Before the first step: whoever cancels the execution then decides by its structure
+            // whether a step that is under way has to be undone.
             let append = Append {
                 status: Some(Status::Running),
+                structure: new_structure.clone(),
                 now_ms: self.now_ms(),
                 ..Append::default()
             };
@@ -200,6 +204,9 @@ impl Shared {
                 .append(id, row.fence, append)
                 .await
                 .map_err(RuntimeError::of(id))?;
+        }
+        if let Some(hash) = new_structure {
+            row.structure = hash;
         }
         self.spawn(&row, term, flow, loaded, slot, suspicion);
         Ok(())
@@ -232,7 +239,6 @@ impl Shared {
         suspicion: Suspicion,
     ) {
         let id = row.id;
-        let hash = loaded.structure(&flow).0.to_owned();
         let Loaded {
             input,
             snapshot,
@@ -263,10 +269,7 @@ impl Shared {
         let parts: Weak<Shared> = Arc::downgrade(self);
         let spreads = Spreads {
             parts,
-            row: Row {
-                structure: hash.clone(),
-                ..row.clone()
-            },
+            row: row.clone(),
             told: signals.parts.clone(),
         };
         let engine = self.engine(row, journal.clone(), run_options, &input, snapshot);
@@ -282,7 +285,6 @@ impl Shared {
             committed: self.committed.clone(),
             path: flow.namespace().to_owned(),
             changes: changes.map(|changes| (row.flow.clone(), changes)),
-            structure: (row.structure != hash).then_some(hash),
             suspicion,
             is_routed: loop_of_parts(&row.flow).is_some_and(|each| {
                 let each = names

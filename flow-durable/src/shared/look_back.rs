@@ -182,7 +182,6 @@ impl Shared {
             committed: Arc::new(Notify::new()),
             path: namespace.to_owned(),
             changes: changes.map(|changes| (row.flow.clone(), changes)),
-            structure: None,
             is_routed: false,
             suspicion: Suspicion::default(),
         };
