@@ -59,6 +59,11 @@ impl Names {
         names
     }
 
+    /// How many nodes are renamed.
+    pub(crate) fn count(&self) -> usize {
+        self.renamed.values().map(|of_flow| of_flow.was.len()).sum()
+    }
+
     /// The structure of the flow under the former names.
     pub(crate) fn structure(&self) -> &str {
         &self.structure

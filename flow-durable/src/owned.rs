@@ -183,11 +183,11 @@ impl Owned {
                     if let Some(error) = self.shared.stuck_part_of(&row).await? {
                         return Err(error);
                     }
-                    waits_for_time = !self.shared.may_have_parts(&row).await?;
-                    if waits_for_time && row.wake_ms.is_none() && !row.is_cancelling() {
-                        // Only a signal continues it.
+                    if row.wake_ms.is_none() && !row.is_cancelling() {
+                        // Only a signal continues it. If it waited for parts, it would look again.
                         return Ok(row);
                     }
+                    waits_for_time = !self.shared.may_have_parts(&row).await?;
                     if looked.is_none_or(|looked| looked.elapsed() >= LOOK_SELDOM) {
                         looked = Some(Instant::now());
                         if let Some(error) = self.shared.halted_part_of(&row).await? {

@@ -35,9 +35,9 @@ impl Versions {
         started_on.unwrap_or(&self.newest)
     }
 
-    /// All versions.
+    /// All versions, from the newest one on.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Registered>> {
-        std::iter::once(&self.newest).chain(&self.earlier)
+        std::iter::once(&self.newest).chain(self.earlier.iter().rev())
     }
 
     /// Adds the version on which executions start from now on.

@@ -42,6 +42,7 @@ mod races;
 mod rag;
 mod recovery;
 mod renamed;
+mod renamed_words;
 mod retries;
 mod schedules;
 mod settings;

@@ -24,7 +24,7 @@ thread_local! {
 }
 
 /// Does some work for the world outside, which knows it by the id of the step.
-async fn act(cx: &Context, what: &str, of: u64) {
+pub(crate) async fn act(cx: &Context, what: &str, of: u64) {
     IDS.with_borrow_mut(|ids| {
         let ids = ids.entry(format!("{what} {of}")).or_default();
         ids.insert(cx.step_id());
@@ -32,8 +32,13 @@ async fn act(cx: &Context, what: &str, of: u64) {
     sleep(Duration::from_millis(10)).await;
 }
 
+/// The work that was done.
+pub(crate) fn done() -> Vec<String> {
+    IDS.with_borrow(|ids| ids.keys().cloned().collect())
+}
+
 /// Asserts that all work was done under one id each, and returns how much there was.
-fn each_once() -> usize {
+pub(crate) fn each_once() -> usize {
     IDS.with_borrow_mut(|ids| {
         for (what, ids) in &*ids {
             assert_eq!(ids.len(), 1, "{what}: {ids:?}");
@@ -155,7 +160,7 @@ mod new {
 }
 
 /// A process with a flow, until it ends or its store fails. Returns what it ends with.
-async fn process<F: DurableFlow>(
+pub(crate) async fn process<F: DurableFlow>(
     store: impl flow_durable::Store,
     flow: F,
     every: usize,
@@ -187,10 +192,11 @@ async fn process<F: DurableFlow>(
     settled
 }
 
-/// The only execution.
-async fn only(store: &Shared) -> ExecutionId {
+/// The only execution that is no part of a loop.
+pub(crate) async fn only(store: &Shared) -> ExecutionId {
     let listed = store.list(&Default::default()).await.unwrap();
-    listed[0].as_ref().unwrap().id
+    let mut rows = listed.into_iter().flatten();
+    rows.find(|row| row.copied_from.is_none()).unwrap().id
 }
 
 /// The process ends at each append in turn, and another one with the renamed nodes continues, which ends after some
@@ -576,6 +582,20 @@ async fn an_execution_that_was_renamed_once_needs_that_version() {
     );
     assert_eq!(changes(&silent.check_executions().await.unwrap()).len(), 3);
     silent.shut_down().await;
+    // The version between them is kept for as long as it is needed.
+    let both = runtime(store.clone(), once());
+    both.add_version(twice()).unwrap();
+    assert!(both.check_executions().await.unwrap().is_empty());
+    assert!(both.recover().await.unwrap().refused.is_empty());
+    let forgotten = both.forget_versions(renamed::Order::NAME).await;
+    assert_eq!(forgotten.unwrap(), 0);
+    let copy = both.executions().copy(id, 0).await.unwrap();
+    copy.settled().await.unwrap();
+    let copied = answered(&both, copy.id()).await.unwrap();
+    let steps = outcomes(&copied.journal().await.unwrap());
+    assert!(steps.contains_key("order.offer"), "{steps:?}");
+    both.executions().delete(copy.id()).await.unwrap();
+    both.shut_down().await;
 
     let second = runtime(store.clone(), once());
     assert_eq!(

@@ -288,7 +288,11 @@ impl Runtime {
         if at_rest.is_empty() {
             return Ok(0);
         }
-        let needed = self.structures_in_use(name).await?;
+        let mut needed = self.structures_in_use(name).await?;
+        for structure in needed.clone() {
+            let renamed = registry.renamed(name, &structure).await?;
+            needed.extend(renamed.map(|version| version.hash().to_owned()));
+        }
         Ok(registry.forget(name, &at_rest, &needed))
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use flow_runtime::engine::AnyFlow;
 use flow_spec::FlowDocument;
-use flow_store::{Row, Store};
+use flow_store::{Row, Store, StoreError};
 
 use crate::engine::Durable;
 use crate::error::RuntimeError;
@@ -135,17 +135,19 @@ impl Registry {
     }
 
     /// The version with which an execution continues: the one on which it started, loaded from its
-    /// stored structure if necessary and possible. Otherwise the newest one, if that
-    /// [fits](super::Shared::load).
+    /// stored structure if necessary and possible. Otherwise the one that has the most former names
+    /// in this structure, or else the newest one, if that [fits](super::Shared::load).
     pub(crate) async fn version(&self, row: &Row) -> Result<Arc<Registered>, RuntimeError> {
         let known = self.known_version(row);
         let known = known.ok_or_else(|| not_registered(&row.flow))?;
-        let Some(load) = &self.load_version else {
-            return Ok(known);
-        };
         if known.hash() == row.structure {
             return Ok(known);
         }
+        let renamed = self.renamed(known.name(), &row.structure).await;
+        let known = renamed.map_err(RuntimeError::of(row.id))?.unwrap_or(known);
+        let Some(load) = &self.load_version else {
+            return Ok(known);
+        };
         let structure = self.store.structure(&row.structure).await;
         let Some(structure) = structure.map_err(RuntimeError::of(row.id))? else {
             return Ok(known);
@@ -161,6 +163,30 @@ impl Registry {
             versions.add_earlier(version.clone());
         }
         Ok(version)
+    }
+
+    /// The version of a flow that has the most former names in the structure with this hash, and the
+    /// newest one of those. `None` if none has any.
+    pub(crate) async fn renamed(
+        &self,
+        flow: &str,
+        structure: &str,
+    ) -> Result<Option<Arc<Registered>>, StoreError> {
+        let versions: Vec<Arc<Registered>> = {
+            let flows = lock(&self.flows);
+            let versions = flows.get(flow).into_iter().flat_map(Versions::all);
+            let renamed = versions.filter(|version| version.has_former_names());
+            renamed.cloned().collect()
+        };
+        let (mut most, mut renamed) = (0, None);
+        for version in versions {
+            let names = self.names_under(structure, &version).await?;
+            let count = names.map_or(0, |names| names.count());
+            if count > most {
+                (most, renamed) = (count, Some(version));
+            }
+        }
+        Ok(renamed)
     }
 
     /// The version with which an execution continues. `None` if the flow is not registered.
@@ -237,15 +263,24 @@ impl Registry {
         row: &Row,
         flow: &Registered,
     ) -> Result<Option<Arc<Names>>, RuntimeError> {
-        if row.structure == flow.hash() || !flow.has_former_names() {
+        let names = self.names_under(&row.structure, flow).await;
+        names.map_err(RuntimeError::of(row.id))
+    }
+
+    /// The former names of a version in the structure with this hash.
+    async fn names_under(
+        &self,
+        structure: &str,
+        flow: &Registered,
+    ) -> Result<Option<Arc<Names>>, StoreError> {
+        if structure == flow.hash() || !flow.has_former_names() {
             return Ok(None);
         }
-        if let Some(known) = flow.known_names(&row.structure) {
+        if let Some(known) = flow.known_names(structure) {
             return Ok(known);
         }
-        let structure = self.store.structure(&row.structure).await;
-        let structure = structure.map_err(RuntimeError::of(row.id))?;
-        Ok(structure.and_then(|text| flow.names_in(&row.structure, &text)))
+        let text = self.store.structure(structure).await?;
+        Ok(text.and_then(|text| flow.names_in(structure, &text)))
     }
 
     /// The names of the flows that this process has, and those of the parts of their loops.

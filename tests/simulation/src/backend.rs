@@ -6,15 +6,16 @@
 //! are judged by the simulated clock, which no server has: that servers judge them by their own is
 //! not shown here, but by `clock_suite!` and by `flow-survivor`.
 
+use std::any::Any;
 use std::error::Error;
-use std::sync::{Arc, OnceLock};
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use flow_durable::{MemoryStore, Store};
 use flow_postgres::{PostgresOptions, PostgresStore};
 use flow_redis::{RedisOptions, RedisStore};
 use flow_services::{Postgres, Redis};
 use flow_sqlite::{Durability, SqliteOptions, SqliteStore};
-use tempfile::TempDir;
 use tokio::runtime::{Handle, Runtime};
 use uuid::Uuid;
 
@@ -102,13 +103,19 @@ fn connections() -> &'static Runtime {
 }
 
 /// An empty store.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Stored {
     pub(crate) store: Arc<dyn Store>,
     /// Where its connections are served, if it has any.
     connections: Option<Handle>,
-    /// The last field: its end removes the folder.
-    _folder: Option<Arc<TempDir>>,
+    /// The last field: its end removes the folder, or lets another case have the schema.
+    _place: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+impl fmt::Debug for Stored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.store.fmt(f)
+    }
 }
 
 impl Stored {
@@ -117,7 +124,7 @@ impl Stored {
             Backend::Memory => Ok(Stored {
                 store: Arc::new(MemoryStore::new()),
                 connections: None,
-                _folder: None,
+                _place: None,
             }),
             Backend::Sqlite => in_sqlite(),
             Backend::Postgres => on_postgres(),
@@ -134,7 +141,7 @@ impl Stored {
         Stored {
             store: Arc::new(store),
             connections: Some(connections().handle().clone()),
-            _folder: None,
+            _place: None,
         }
     }
 
@@ -165,15 +172,45 @@ fn in_sqlite() -> Outcome<Stored> {
     let opening = SqliteStore::open_with(folder.path().join("case.db"), options);
     let store = answer(connections().handle(), opening)?;
     Ok(Stored {
-        _folder: Some(Arc::new(folder)),
+        _place: Some(Arc::new(folder)),
         ..Stored::served(store)
     })
 }
 
+/// The schemas that no case has. To empty one takes less time than to make one.
+static SCHEMAS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// A schema of Postgres, which has no rows at first.
+struct Schema(String);
+
+impl Schema {
+    fn new(server: &Postgres) -> Schema {
+        let mut unused = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(name) = unused.pop() else {
+            return Schema(format!("case_{}", Uuid::new_v4().simple()));
+        };
+        drop(unused);
+        let tables = ["signals", "pauses", "records", "executions", "structures"];
+        let tables = tables.map(|table| format!("{name}.{table}")).join(", ");
+        server.query(&format!(
+            "TRUNCATE {tables}; ALTER SEQUENCE {name}.offsets RESTART"
+        ));
+        Schema(name)
+    }
+}
+
+impl Drop for Schema {
+    fn drop(&mut self) {
+        let mut unused = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
+        unused.push(std::mem::take(&mut self.0));
+    }
+}
+
 fn on_postgres() -> Outcome<Stored> {
     let server = postgres().ok_or("Postgres is not installed")?;
+    let schema = Schema::new(server);
     let options = PostgresOptions::new()
-        .schema(format!("case_{}", Uuid::new_v4().simple()))
+        .schema(&*schema.0)
         .callers_clocks()
         .hints(false);
     let url = server.url();
@@ -181,7 +218,10 @@ fn on_postgres() -> Outcome<Stored> {
         connections().handle(),
         PostgresStore::connect_with(&url, options),
     );
-    Ok(Stored::served(store?))
+    Ok(Stored {
+        _place: Some(Arc::new(schema)),
+        ..Stored::served(store?)
+    })
 }
 
 fn on_redis() -> Outcome<Stored> {

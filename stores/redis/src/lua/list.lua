@@ -16,10 +16,17 @@ local function has_open_question(id, key)
     return redis.call('ZCARD', typed('open:' .. id, 'zset')) > settled
 end
 
+-- A process of an earlier version has deleted it, without the lists that it does not know.
+local function is_deleted(id, key)
+    return redis.call('EXISTS', key) == 0 and not redis.call('ZSCORE', typed('ids', 'zset'), id)
+end
+
 local rows = {}
 for place, id in ipairs(redis.call('ZREVRANGEBYLEX', best, max, '-', 'LIMIT', 0, count)) do
     local key = typed('execution:' .. id, 'hash')
-    if asks == '' or (asks == '1') == has_open_question(id, key) then
+    if is_deleted(id, key) then
+        rows[place] = { id }
+    elseif asks == '' or (asks == '1') == has_open_question(id, key) then
         rows[place] = { id, redis.call('HGETALL', key) }
     else
         rows[place] = { id }

@@ -187,6 +187,15 @@ async fn a_damaged_execution_does_not_keep_the_others_from_view() {
     assert_eq!(reasons[0].reason, "it has no `options`");
     assert!(due.contains(&Ok(sound)));
 
+    // A process of an earlier version deletes an execution without the lists that it does not know.
+    let deleted = Uuid::new_v4().to_string();
+    server.command(&["ZADD", "{among_others}:cancelling", "0", &deleted]);
+    let cancelling = ListQuery {
+        cancelling: Some(true),
+        ..ListQuery::default()
+    };
+    assert_eq!(store.list(&cancelling).await.unwrap(), []);
+
     // Of the log, what belongs to nobody is told of.
     server.command(&["DEL", &format!("{{among_others}}:records:{sound}")]);
     let log = store.log(None, 0, 9).await.unwrap();
@@ -197,7 +206,14 @@ async fn a_damaged_execution_does_not_keep_the_others_from_view() {
     assert!(store.delete(damaged).await.unwrap());
     assert!(store.delete(sound).await.unwrap());
     let left = server.command(&["KEYS", "{among_others}:*"]);
-    let kept = ["version", "server", "offset", "log", "deleted:"];
+    let kept = [
+        "version",
+        "server",
+        "offset",
+        "log",
+        "deleted:",
+        "cancelling",
+    ];
     let is_kept = |key: &str| kept.iter().any(|kept| key.contains(kept));
     assert!(left.lines().all(is_kept), "{left}");
 }
