@@ -538,7 +538,7 @@ mod reserves {
     flow! {
         pub(crate) Charged() -> () {
             node reserve: reserve with undo = release;
-            node charge: charge;
+            node charge: charge with undo = refund;
             start >> reserve >> charge >> pack >> end;
         }
     }
