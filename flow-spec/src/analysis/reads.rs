@@ -44,16 +44,22 @@ pub(super) fn check(
             .into_iter()
             .partition(|&(id, _)| adds_beside(model, key, id).is_some());
         for reader in beside {
-            let written_at = written_for(model, key, reader.0);
-            let asked = [point_of(reader.0)];
-            let missing = assignment.unassigned(&written_at, &asked).next();
-            let adder = adds_beside(model, key, reader.0);
-            if let (Some(missing), Some(adder)) = (missing, adder) {
+            let mut places = model.undos.places(&reader.0).iter();
+            let missing = places.find_map(|&place| {
+                let missing = missing_at(model, assignment, key, reader.0, place)?;
+                Some((place, missing))
+            });
+            let Some((place, missing)) = missing else {
+                continue;
+            };
+            let mut diagnostic = unassigned(model, suggestions, key, reader, &missing);
+            if let Some(adder) = model.forks.adds_meanwhile(&model.shape, place, key.name) {
                 let adder = &model.graph.node(adder).name;
-                let note =
-                    format!("what `{adder}` adds at the same time is not seen in this branch");
-                found.push(unassigned(model, suggestions, key, reader, &missing).note(note));
+                diagnostic = diagnostic.note(format!(
+                    "what `{adder}` adds at the same time is not seen in this branch"
+                ));
             }
+            found.push(diagnostic);
         }
         let asked: Vec<usize> = readers.iter().map(|&(id, _)| point_of(id)).collect();
         // Without a writer it is one mistake: the other reads are listed with the first.
@@ -89,17 +95,34 @@ fn adds_beside(model: &Model<'_>, key: &Key<'_>, id: NodeId) -> Option<NodeId> {
     places.find_map(|&place| model.forks.adds_meanwhile(&model.shape, place, key.name))
 }
 
+/// A path on which a key is missing when the node reads at this place: its own, or that of a node
+/// that it takes back.
+fn missing_at(
+    model: &Model<'_>,
+    assignment: &mut Assignment<'_>,
+    key: &Key<'_>,
+    id: NodeId,
+    place: NodeId,
+) -> Option<Unassigned> {
+    let written_at = written_for(model, key, place);
+    if !model.undos.is_undo(id) {
+        return assignment.unassigned(&written_at, &[point_of(id)]).next();
+    }
+    let is_here = |at| TakenBack::before(model, at).is_some_and(|visit| visit.node == place);
+    let done = model.points.predecessors.of(point_of(id)).iter().copied();
+    let done = done.filter(|&at| is_here(at) && !written_at.contains(&at));
+    let done: Vec<usize> = done.collect();
+    let missing = assignment.unassigned(&written_at, &done).next()?;
+    let before = done[missing.asked];
+    Some(Unassigned { before, ..missing })
+}
+
 /// The points that always write a key, as a node sees it: without those that add to it in other
 /// branches of the forks around the node.
 pub(super) fn written_for(model: &Model<'_>, key: &Key<'_>, id: NodeId) -> Vec<usize> {
-    let places = model.undos.places(&id);
-    let are_beside = |adder| {
-        let mut places = places.iter();
-        places.any(|&place| model.shape.are_beside(adder, place))
-    };
     let is_beside = |at: usize| {
         let mut added = key.added_at.iter();
-        added.any(|&(point, adder)| point == at && are_beside(adder))
+        added.any(|&(point, adder)| point == at && model.shape.are_beside(adder, id))
     };
     let written_at = key.written_at.iter().copied();
     written_at.filter(|&at| !is_beside(at)).collect()
@@ -250,8 +273,8 @@ fn actions_that_write<'m>(model: &'m Model<'_>, id: NodeId, key: &Key<'_>) -> Ve
     };
     let writes = |action: &Action| action.writes.iter().any(|write| write.key == key.name);
     let mut found = Vec::new();
-    for branch in branches {
-        let Some((last, before)) = branch.chain.split_last() else {
+    for (branch, chain) in branches.iter().zip(model.shape.chains(id)) {
+        let Some((last, before)) = chain.split_last() else {
             continue;
         };
         let mut before = before.iter().flat_map(|&node| &graph.node(node).actions);

@@ -5,7 +5,7 @@ use std::fmt;
 
 use flow_spec::{
     Action, Branch, Edge, EdgeMapping, EdgeSource, EdgeTarget, Graph, Input, Node, NodeId,
-    NodeKind, NodeRead, NodeWrite, Output, ReadMode,
+    NodeKind, NodeRead, NodeWrite, Output, RaceBranch, ReadMode,
 };
 
 use crate::dice::Dice;
@@ -199,12 +199,18 @@ pub(crate) fn nonsense(dice: &mut Dice) -> Graph {
             6 | 7 => NodeKind::Step,
             8 if dice.one_in(2) => NodeKind::Undo,
             8 => NodeKind::Commit,
+            5 => NodeKind::Race(
+                (0..dice.below(4))
+                    .map(|_| RaceBranch {
+                        chain: any_chain(dice, count),
+                        action: (dice.one_in(2)).then(|| dice.pick(&names).into()),
+                    })
+                    .collect(),
+            ),
             _ => NodeKind::Fork(
                 (0..dice.below(4))
                     .map(|_| Branch {
-                        chain: (0..dice.below(4))
-                            .map(|_| NodeId(dice.below(count + 2)))
-                            .collect(),
+                        chain: any_chain(dice, count),
                     })
                     .collect(),
             ),
@@ -258,15 +264,7 @@ fn nodes(dice: &mut Dice) -> Graph {
         ..Graph::default()
     };
     for id in 0..count {
-        let first = dice.below(3);
-        let actions = match first {
-            0 => vec![action(dice, "default", &KEYS)],
-            1 => vec![action(dice, "yes", &KEYS), action(dice, "no", &KEYS)],
-            _ => ACTIONS
-                .iter()
-                .map(|name| action(dice, name, &KEYS))
-                .collect(),
-        };
+        let actions = actions(dice);
         let reads = (0..dice.below(3)).map(|_| read(dice, &KEYS)).collect();
         let fallible = dice.one_in(2);
         graph.nodes.push(Node {
@@ -282,9 +280,19 @@ fn nodes(dice: &mut Dice) -> Graph {
     graph
 }
 
-/// Perhaps makes a fork or a loop of the node, with new nodes inside.
+/// The actions of a node that may decide.
+fn actions(dice: &mut Dice) -> Vec<Action> {
+    let names = match dice.below(3) {
+        0 => &ACTIONS[..1],
+        1 => &ACTIONS[1..],
+        _ => &ACTIONS,
+    };
+    names.iter().map(|name| action(dice, name, &KEYS)).collect()
+}
+
+/// Perhaps makes a fork, a race or a loop of the node, with new nodes inside.
 fn compose(dice: &mut Dice, graph: &mut Graph, id: NodeId) {
-    let kind = match dice.below(5) {
+    let kind = match dice.below(6) {
         3 => NodeKind::Each {
             body: leaf(dice, graph),
             item: "item".into(),
@@ -293,14 +301,39 @@ fn compose(dice: &mut Dice, graph: &mut Graph, id: NodeId) {
         4 => NodeKind::Fork(
             (0..2)
                 .map(|_| Branch {
-                    chain: (0..1 + dice.below(2)).map(|_| leaf(dice, graph)).collect(),
+                    chain: chain(dice, graph),
                 })
                 .collect(),
         ),
+        5 => return race(dice, graph, id),
         _ => return,
     };
     graph.nodes[id.0].actions = vec![action(dice, "default", &KEYS)];
     graph.nodes[id.0].kind = kind;
+}
+
+fn chain(dice: &mut Dice, graph: &mut Graph) -> Vec<NodeId> {
+    (0..1 + dice.below(2)).map(|_| leaf(dice, graph)).collect()
+}
+
+/// Makes a race of the node. The last node of a branch without an action may decide.
+fn race(dice: &mut Dice, graph: &mut Graph, id: NodeId) {
+    let mut branches = Vec::new();
+    for _ in 0..2 + dice.below(2) {
+        let chain = chain(dice, graph);
+        let action = dice.one_in(2).then(|| dice.pick(&ACTIONS).to_owned());
+        if let (None, Some(last)) = (&action, chain.last()) {
+            graph.nodes[last.0].actions = actions(dice);
+        }
+        branches.push(RaceBranch { chain, action });
+    }
+    let names = graph.actions_of_race(&branches).into_iter();
+    let actions = names.map(|name| Action {
+        name,
+        writes: Vec::new(),
+    });
+    graph.nodes[id.0].actions = actions.collect();
+    graph.nodes[id.0].kind = NodeKind::Race(branches);
 }
 
 /// Perhaps gives steps their undo nodes, which some of them share. The bodies of loops have none.
@@ -334,7 +367,7 @@ fn take_back(dice: &mut Dice, graph: &mut Graph) {
     }
 }
 
-/// A new node for the inside of a fork or loop.
+/// A new node for the inside of a fork, race or loop.
 fn leaf(dice: &mut Dice, graph: &mut Graph) -> NodeId {
     let id = NodeId(graph.nodes.len());
     let keys = ["red", "green", "blue", "violet", "item"];
@@ -416,6 +449,12 @@ fn map_edges(dice: &mut Dice, graph: &mut Graph, sources: impl Fn(&Graph, &Edge)
         }
         graph.edges[at].mappings = mappings;
     }
+}
+
+fn any_chain(dice: &mut Dice, count: usize) -> Vec<NodeId> {
+    (0..dice.below(4))
+        .map(|_| NodeId(dice.below(count + 2)))
+        .collect()
 }
 
 fn any_action(dice: &mut Dice, names: &[&str]) -> Action {

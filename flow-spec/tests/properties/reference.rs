@@ -1,5 +1,5 @@
-//! What the analysis should find, defined slowly and plainly, for forks and loops that hold steps
-//! only.
+//! What the analysis should find, defined slowly and plainly, for forks, races and loops that hold
+//! steps only.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,40 +39,34 @@ fn explore(
         if !seen.insert((at, keys.clone())) {
             continue;
         }
-        let mut after = keys.clone();
-        if let Some(id) = at {
-            reached.insert(id);
-            after = inside(graph, id, keys.clone(), missing);
-        }
+        let outcomes = match at {
+            None => vec![("default".to_owned(), keys)],
+            Some(id) => {
+                reached.insert(id);
+                inside(graph, id, keys, missing)
+            }
+        };
         let from = at.map_or(EdgeSource::Start, EdgeSource::Node);
-        for (number, edge) in graph
-            .edges
-            .iter()
-            .enumerate()
-            .filter(|(_, edge)| edge.from == from)
-        {
-            let has_failed = edge.action.as_deref() == Some("error");
-            let mut keys = if has_failed {
-                keys.clone()
-            } else {
-                after.clone()
-            };
-            keys.extend(written(graph, edge));
-            if let Some(undo) = at
-                .filter(|_| !has_failed)
-                .and_then(|id| graph.node(id).undo)
-            {
-                read(graph, undo, &keys, missing);
-            }
-            for mapping in &edge.mappings {
-                if !keys.contains(&mapping.source) {
-                    unmapped(number, &mapping.source);
+        let edges = graph.edges.iter().enumerate();
+        for (number, edge) in edges.filter(|(_, edge)| edge.from == from) {
+            let outcomes = outcomes.iter();
+            for (_, keys) in outcomes.filter(|(action, _)| action == edge.action()) {
+                let mut keys = keys.clone();
+                keys.extend(written(graph, edge));
+                let is_done = edge.action() != "error";
+                if let Some(undo) = at.filter(|_| is_done).and_then(|id| graph.node(id).undo) {
+                    read(graph, undo, &keys, missing);
                 }
-            }
-            keys.extend(edge.mappings.iter().map(|mapping| mapping.key.clone()));
-            match &edge.to {
-                EdgeTarget::Node(id) => waiting.push((Some(*id), keys)),
-                EdgeTarget::End(_) => ended(number, &keys),
+                for mapping in &edge.mappings {
+                    if !keys.contains(&mapping.source) {
+                        unmapped(number, &mapping.source);
+                    }
+                }
+                keys.extend(edge.mappings.iter().map(|mapping| mapping.key.clone()));
+                match &edge.to {
+                    EdgeTarget::Node(id) => waiting.push((Some(*id), keys)),
+                    EdgeTarget::End(_) => ended(number, &keys),
+                }
             }
         }
     }
@@ -186,39 +180,46 @@ pub(crate) fn read_at(graph: &Graph, to: &EdgeTarget) -> Vec<String> {
     keys.filter(|key| key != "item").collect()
 }
 
-/// Runs what is inside a node (and the node's own reads), telling of each read of a missing key; the keys after it.
+/// Runs what is inside a node (and the node's own reads), telling of each read of a missing key.
+/// Returns each action that the node may then take, with the keys that are there. What the node
+/// itself writes is not among them.
 pub(crate) fn inside(
     graph: &Graph,
     id: NodeId,
     keys: KeySet,
     missing: &mut dyn FnMut(NodeId, &str),
-) -> KeySet {
-    let mut read_all = |id: NodeId, keys: &KeySet| read(graph, id, keys, missing);
-    read_all(id, &keys);
-    match &graph.node(id).kind {
-        NodeKind::Fork(branches) => {
-            let mut after = keys.clone();
-            for branch in branches {
-                let mut seen = keys.clone();
-                for &part in &branch.chain {
-                    read_all(part, &seen);
-                    seen.extend(default_writes(graph, part));
-                    if let Some(undo) = graph.node(part).undo {
-                        read_all(undo, &seen);
-                    }
-                }
-                after.extend(seen);
-            }
-            after
-        }
-        NodeKind::Each { body, item, .. } => {
-            let mut seen = keys.clone();
-            seen.insert(item.clone());
-            read_all(*body, &seen);
-            keys
-        }
-        _ => keys,
+) -> Vec<(String, KeySet)> {
+    read(graph, id, &keys, missing);
+    let node = graph.node(id);
+    let mut before = keys.clone();
+    if let NodeKind::Each { item, .. } = &node.kind {
+        before.insert(item.clone());
     }
+    let mut branches = Vec::new();
+    for way in ways(graph, id) {
+        let mut seen = before.clone();
+        for (part, action) in way.steps {
+            read(graph, part, &seen, missing);
+            seen.extend(certain(writes_of(graph, part, action)));
+            if let Some(undo) = graph.node(part).undo {
+                read(graph, undo, &seen, missing);
+            }
+        }
+        branches.push((way.action.to_owned(), seen));
+    }
+    let on_each_action = |keys: KeySet| {
+        let names = node.actions.iter().map(|action| action.name.clone());
+        names.map(|name| (name, keys.clone())).collect()
+    };
+    let mut outcomes: Vec<(String, KeySet)> = match node.kind {
+        NodeKind::Race(_) => branches,
+        NodeKind::Fork(_) => {
+            on_each_action(branches.into_iter().flat_map(|(_, keys)| keys).collect())
+        }
+        _ => on_each_action(keys.clone()),
+    };
+    outcomes.push(("error".to_owned(), keys));
+    outcomes
 }
 
 /// Tells of each key that a node must read and that is missing.
@@ -230,10 +231,14 @@ fn read(graph: &Graph, id: NodeId, keys: &KeySet, missing: &mut dyn FnMut(NodeId
     }
 }
 
+fn reads(graph: &Graph, id: NodeId, key: &str) -> bool {
+    graph.node(id).reads.iter().any(|read| read.key == key)
+}
+
 /// Whether the undo node of a node reads the key.
 fn undo_reads(graph: &Graph, id: NodeId, key: &str) -> bool {
-    let undo = graph.node(id).undo.map(|undo| graph.node(undo));
-    undo.is_some_and(|undo| undo.reads.iter().any(|read| read.key == key))
+    let undo = graph.node(id).undo;
+    undo.is_some_and(|undo| reads(graph, undo, key))
 }
 
 /// The nodes that an undo node takes back. Nothing for other nodes.
@@ -254,16 +259,6 @@ pub(crate) fn written(graph: &Graph, edge: &Edge) -> KeySet {
     let name = edge.action.as_deref().unwrap_or("default");
     let action = graph.node(id).action(name).expect("edges are for actions");
     certain(&action.writes)
-}
-
-fn default_writes(graph: &Graph, id: NodeId) -> KeySet {
-    certain(
-        &graph
-            .node(id)
-            .action("default")
-            .expect("inner nodes have the default action")
-            .writes,
-    )
 }
 
 fn certain(writes: &[flow_spec::NodeWrite]) -> KeySet {
@@ -299,7 +294,7 @@ fn replaces(writes: &[flow_spec::NodeWrite], key: &str) -> bool {
     certain(writes).contains(key) && !adds(writes, key)
 }
 
-/// The fork or loop that the node is in, or the node itself.
+/// The fork, race or loop that the node is in, or the node itself.
 pub(crate) fn outermost(graph: &Graph, id: NodeId) -> NodeId {
     graph
         .node_ids()
@@ -310,9 +305,41 @@ pub(crate) fn outermost(graph: &Graph, id: NodeId) -> NodeId {
 fn parts(graph: &Graph, id: NodeId) -> Vec<Vec<NodeId>> {
     match &graph.node(id).kind {
         NodeKind::Fork(branches) => branches.iter().map(|branch| branch.chain.clone()).collect(),
+        NodeKind::Race(branches) => branches.iter().map(|branch| branch.chain.clone()).collect(),
         NodeKind::Each { body, .. } => vec![vec![*body]],
         _ => Vec::new(),
     }
+}
+
+/// One way through a branch, or through the body of a loop.
+struct Way<'g> {
+    branch: usize,
+    /// The steps with the actions that they take.
+    steps: Vec<(NodeId, &'g str)>,
+    /// The action that the branch takes.
+    action: &'g str,
+}
+
+/// All ways through the branches of a node: one for each action of the last step.
+fn ways(graph: &Graph, id: NodeId) -> Vec<Way<'_>> {
+    let mut ways = Vec::new();
+    for (branch, chain) in parts(graph, id).into_iter().enumerate() {
+        let (&last, before) = chain.split_last().expect("no branch is empty");
+        let own = match &graph.node(id).kind {
+            NodeKind::Race(branches) => branches[branch].action.as_deref(),
+            _ => None,
+        };
+        for action in &graph.node(last).actions {
+            let action = action.name.as_str();
+            let before = before.iter().map(|&part| (part, "default"));
+            ways.push(Way {
+                branch,
+                steps: before.chain([(last, action)]).collect(),
+                action: own.unwrap_or(action),
+            });
+        }
+    }
+    ways
 }
 
 /// The nodes that write the key so that the whole flow sees it.
@@ -335,7 +362,6 @@ pub(crate) fn writers(graph: &Graph, key: &str) -> Vec<NodeId> {
 /// Whether something may still read the value that read number `at` of `id` takes.
 pub(crate) fn is_read_later(graph: &Graph, id: NodeId, at: usize) -> bool {
     let key = graph.node(id).reads[at].key.as_str();
-    let reads = |id: NodeId| graph.node(id).reads.iter().any(|read| read.key == key);
     let mut others = graph.node(id).reads.iter().enumerate();
     let reads_again = others.any(|(other, read)| {
         read.key == key && other != at && (other > at || read.mode == flow_spec::ReadMode::Borrow)
@@ -346,48 +372,26 @@ pub(crate) fn is_read_later(graph: &Graph, id: NodeId, at: usize) -> bool {
         return reads_again;
     }
     if owner == id {
-        let chains = parts(graph, id);
-        let is_kept = |chain: &Vec<NodeId>| scan(graph, chain, key);
-        let outcomes: Vec<Chain> = chains.iter().map(is_kept).collect();
-        let item = matches!(&graph.node(id).kind, NodeKind::Each { item, .. } if item == key);
-        if outcomes.contains(&Chain::Reads) && !item {
-            return true;
-        }
-        let is_loop = matches!(graph.node(id).kind, NodeKind::Each { .. });
-        let is_over = outcomes.contains(&Chain::Writes) && !is_loop;
-        return read_after(graph, id, key, is_over);
+        return is_read_from(graph, within(graph, id, key), key);
     }
     if let NodeKind::Each { item, .. } = &graph.node(owner).kind {
-        return item != key || read_after(graph, owner, key, false);
+        return item != key || is_read_from(graph, Next::Node(owner, KeySet::new()), key);
     }
-    let own = writes_of(graph, id, "default");
-    if adds(own, key) {
-        return true;
-    }
-    let mut is_over = replaces(own, key);
-    if !is_over && undo_reads(graph, id, key) {
-        return true;
-    }
-    for chain in parts(graph, owner) {
-        match chain.iter().position(|&part| part == id) {
-            Some(_) if is_over => {}
-            Some(position) => match scan(graph, &chain[position + 1..], key) {
-                Chain::Reads => return true,
-                Chain::Writes => is_over = true,
-                Chain::Neither => {}
-            },
-            None if chain.iter().any(|&part| {
-                reads(part)
-                    || adds(writes_of(graph, part, "default"), key)
-                    || undo_reads(graph, part, key)
-            }) =>
-            {
-                return true;
-            }
-            None => is_over |= scan(graph, &chain, key) == Chain::Writes,
-        }
-    }
-    read_after(graph, owner, key, is_over)
+    let is_race = matches!(graph.node(owner).kind, NodeKind::Race(_));
+    let ways = ways(graph, owner);
+    let place = |way: &Way<'_>| way.steps.iter().position(|&(part, _)| part == id);
+    let own = ways.iter().find(|way| place(way).is_some());
+    let own = own.expect("a branch has the node");
+    // What a branch of a race has written itself is nothing to the others.
+    let mut before = own.steps.iter().take_while(|&&(part, _)| part != id);
+    let is_own =
+        is_race && before.any(|&(part, action)| replaces(writes_of(graph, part, action), key));
+    let outcomes = (ways.iter()).filter(|way| !is_own || way.branch == own.branch);
+    let outcomes = outcomes.map(|way| match place(way) {
+        Some(at) => (way.action, scan_after(graph, &way.steps[at..], key)),
+        None => (way.action, scan(graph, &way.steps, key)),
+    });
+    is_read_from(graph, behind(graph, owner, outcomes.collect()), key)
 }
 
 #[derive(PartialEq)]
@@ -397,29 +401,60 @@ enum Chain {
     Neither,
 }
 
-/// What happens first to the key in a chain of steps.
-fn scan(graph: &Graph, chain: &[NodeId], key: &str) -> Chain {
-    for &part in chain {
-        if graph.node(part).reads.iter().any(|read| read.key == key) {
-            return Chain::Reads;
-        }
-        let writes = writes_of(graph, part, "default");
-        if adds(writes, key) {
-            return Chain::Reads;
-        }
-        if replaces(writes, key) {
-            return Chain::Writes;
-        }
-        if undo_reads(graph, part, key) {
-            return Chain::Reads;
-        }
+/// What happens first to the key in a chain of steps with their actions.
+fn scan(graph: &Graph, steps: &[(NodeId, &str)], key: &str) -> Chain {
+    match steps {
+        [] => Chain::Neither,
+        [(first, _), ..] if reads(graph, *first, key) => Chain::Reads,
+        _ => scan_after(graph, steps, key),
     }
-    Chain::Neither
 }
 
-/// Whether the key is read after the node, which has already written it anew unless it failed.
-fn read_after(graph: &Graph, id: NodeId, key: &str, is_over: bool) -> bool {
-    read_from(graph, vec![(id, is_over)], key)
+/// The same, after the first step has read.
+fn scan_after(graph: &Graph, steps: &[(NodeId, &str)], key: &str) -> Chain {
+    let (part, action) = steps[0];
+    let writes = writes_of(graph, part, action);
+    if adds(writes, key) {
+        return Chain::Reads;
+    }
+    if replaces(writes, key) {
+        return Chain::Writes;
+    }
+    if undo_reads(graph, part, key) {
+        return Chain::Reads;
+    }
+    scan(graph, &steps[1..], key)
+}
+
+/// What happens first to the key inside a node that a run has reached.
+fn within(graph: &Graph, id: NodeId, key: &str) -> Next {
+    if matches!(&graph.node(id).kind, NodeKind::Each { item, .. } if item == key) {
+        return Next::Node(id, KeySet::new());
+    }
+    let ways = ways(graph, id).into_iter();
+    let outcomes = ways.map(|way| (way.action, scan(graph, &way.steps, key)));
+    behind(graph, id, outcomes.collect())
+}
+
+/// The same, from what happens to the key on each way through the node.
+fn behind(graph: &Graph, id: NodeId, outcomes: Vec<(&str, Chain)>) -> Next {
+    if outcomes.iter().any(|(_, outcome)| *outcome == Chain::Reads) {
+        return Next::Reads;
+    }
+    let node = graph.node(id);
+    let is_over = |action: &str| {
+        let mut outcomes = outcomes.iter();
+        match node.kind {
+            NodeKind::Fork(_) => outcomes.any(|(_, outcome)| *outcome == Chain::Writes),
+            // A race goes one of the ways that have this action.
+            NodeKind::Race(_) => {
+                outcomes.all(|(of, outcome)| *of != action || *outcome == Chain::Writes)
+            }
+            _ => false,
+        }
+    };
+    let actions = node.actions.iter().map(|action| action.name.clone());
+    Next::Node(id, actions.filter(|action| is_over(action)).collect())
 }
 
 /// Whether something may still read the value that a mapping of an edge reads.
@@ -429,34 +464,37 @@ pub(crate) fn is_read_after_mapping(graph: &Graph, edge: usize, index: usize) ->
     if maps(edge, key) {
         return false;
     }
-    match next(graph, &edge.to, key) {
-        Next::Reads => true,
-        Next::End => false,
-        Next::Node(id, is_over) => read_from(graph, vec![(id, is_over)], key),
-    }
+    is_read_from(graph, next(graph, &edge.to, key), key)
 }
 
 /// What happens first to the key where an edge leads.
 enum Next {
     Reads,
     End,
-    /// The run goes on after this node, which may have written the key anew unless it failed.
-    Node(NodeId, bool),
+    /// The run goes on after this node, which has written the key anew if it takes one of these
+    /// actions.
+    Node(NodeId, KeySet),
 }
 
-/// Whether the key is read after one of the nodes.
-fn read_from(graph: &Graph, mut waiting: Vec<(NodeId, bool)>, key: &str) -> bool {
+/// Whether the key is read from there on.
+fn is_read_from(graph: &Graph, first: Next, key: &str) -> bool {
     let mut seen = BTreeSet::new();
-    while let Some((id, is_over)) = waiting.pop() {
-        for edge in graph
-            .edges
-            .iter()
-            .filter(|edge| edge.from == EdgeSource::Node(id))
-        {
-            let has_failed = edge.action.as_deref() == Some("error");
-            if is_over && !has_failed {
+    let mut waiting = vec![first];
+    while let Some(first) = waiting.pop() {
+        let (id, over) = match first {
+            Next::Reads => return true,
+            Next::End => continue,
+            Next::Node(id, over) => (id, over),
+        };
+        if !seen.insert((id, over.clone())) {
+            continue;
+        }
+        let edges = graph.edges.iter();
+        for edge in edges.filter(|edge| edge.from == EdgeSource::Node(id)) {
+            if over.contains(edge.action()) {
                 continue;
             }
+            let has_failed = edge.action() == "error";
             let writes = writes_on(graph, edge);
             if adds(writes, key) {
                 return true;
@@ -469,17 +507,8 @@ fn read_from(graph: &Graph, mut waiting: Vec<(NodeId, bool)>, key: &str) -> bool
             if is_undone || edge.mappings.iter().any(|mapping| mapping.source == key) {
                 return true;
             }
-            if maps(edge, key) {
-                continue;
-            }
-            match next(graph, &edge.to, key) {
-                Next::Reads => return true,
-                Next::End => {}
-                Next::Node(id, is_over) => {
-                    if seen.insert((id, is_over)) {
-                        waiting.push((id, is_over));
-                    }
-                }
+            if !maps(edge, key) {
+                waiting.push(next(graph, &edge.to, key));
             }
         }
     }
@@ -487,24 +516,10 @@ fn read_from(graph: &Graph, mut waiting: Vec<(NodeId, bool)>, key: &str) -> bool
 }
 
 fn next(graph: &Graph, to: &EdgeTarget, key: &str) -> Next {
-    let to = match to {
-        EdgeTarget::End(_) if graph.outputs.iter().any(|output| output.key == key) => {
-            return Next::Reads;
-        }
-        EdgeTarget::End(_) => return Next::End,
-        EdgeTarget::Node(to) => *to,
-    };
-    if graph.node(to).reads.iter().any(|read| read.key == key) {
-        return Next::Reads;
+    match to {
+        EdgeTarget::End(_) if graph.outputs.iter().any(|output| output.key == key) => Next::Reads,
+        EdgeTarget::End(_) => Next::End,
+        EdgeTarget::Node(to) if reads(graph, *to, key) => Next::Reads,
+        EdgeTarget::Node(to) => within(graph, *to, key),
     }
-    let is_item = matches!(&graph.node(to).kind, NodeKind::Each { item, .. } if item == key);
-    let is_loop = matches!(graph.node(to).kind, NodeKind::Each { .. });
-    let outcomes: Vec<Chain> = parts(graph, to)
-        .iter()
-        .map(|chain| scan(graph, chain, key))
-        .collect();
-    if outcomes.contains(&Chain::Reads) && !is_item {
-        return Next::Reads;
-    }
-    Next::Node(to, outcomes.contains(&Chain::Writes) && !is_loop)
 }

@@ -227,3 +227,22 @@ fn a_value_that_the_branch_has_written_itself_is_moved() {
     let checked = check(graph(flow)).expect("it is sound");
     assert_eq!(checked.take(NodeId(1), 0), Take::Move);
 }
+
+#[test]
+fn a_branch_with_a_step_that_does_not_exist() {
+    let flow = "
+        out text
+        node a writes text
+        node b
+        first outcome [ a nobody , b ]
+        start >> outcome >> end
+    ";
+    let expected = r#"node outcome: `outcome` contains node number 99, which does not exist [F004]
+
+edge 1 To: this end leaves the output `text` unwritten [F011]
+this path does not write it: start >> outcome >> end
+not every branch of `outcome` writes `text`
+help: write `text` before, or declare it `text: Option<Text>`
+see output text: the output is declared here"#;
+    assert_eq!(report(flow), expected);
+}

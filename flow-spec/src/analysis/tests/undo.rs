@@ -258,6 +258,25 @@ fn what_its_branch_writes() {
 }
 
 #[test]
+fn branches_that_add_may_share_an_undo_node() {
+    let flow = "
+        out log
+        node a writes +log undo u
+        node b writes +log undo u
+        node u log
+        fork both [ a , b ]
+        start >> both >> end
+    ";
+    assert_eq!(report(flow), "sound");
+    let silent = flow.replace("node b writes +log", "node b");
+    let expected = r#"undo of b: `u` reads `log`, which is not there after every visit to `b` [F007]
+this path does not write it: start >> both
+what `a` adds at the same time is not seen in this branch
+help: write `log` before, read it as `Option<&Log>`, or add it to the flow's inputs: `log: Log`"#;
+    assert_eq!(report(&silent), expected);
+}
+
+#[test]
 fn a_fork_to_which_one_path_does_not_write() {
     let flow = "
         node look on yes writes claim on no
