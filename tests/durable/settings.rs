@@ -106,6 +106,29 @@ async fn settings_of_a_compiled_flow_are_told_by_who_has_it() {
     assert_eq!(settings(&told(&viewer, filter()).await), []);
 }
 
+mod renamed {
+    use super::*;
+
+    flow! {
+        pub(crate) Product(number: u64, first: u64 = first()) -> (product: u64) {
+            node scaled: Times with was = "times";
+            start >> scaled >> end;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn settings_of_a_renamed_node_are_told_under_its_former_name() {
+    let store = store();
+    let times = |factor| Times { factor, key: "k" };
+    let old = runtime(store.clone(), Product::builder().times(times(2)).build());
+    settled::<Product>(&old, ProductInput::builder().number(3).build()).await;
+    let new = runtime(store, renamed::Product::builder().scaled(times(5)).build());
+    let all = told(&new, EventFilter::new().from_start().values()).await;
+    let expected = json!({ "factor": 5, "key": "***" });
+    assert_eq!(settings(&all), [("product.times", expected)]);
+}
+
 /// Settings that cannot be written.
 struct Unwritable;
 
@@ -150,6 +173,7 @@ flow_law::law! {
     left_out: [
         Product,
         Products,
+        renamed::Product,
         Unwritten,
     ],
 }

@@ -278,11 +278,9 @@ impl Executions {
         };
         self.known(id).followed = followed;
         if let (Some(Ok(values)), RecordKind::NodeStarted) = (&mut values, record.kind) {
-            let version = shared
-                .registry
-                .version_with(&document.name, structure.hash());
-            let settings = version.and_then(|version| version.settings(&record.path));
-            if let Some(settings) = settings {
+            let registry = &shared.registry;
+            let settings = registry.settings(&document.name, structure.hash(), &record.path);
+            if let Some(settings) = settings.await? {
                 values.params = settings;
             }
         }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use flow_runtime::engine::AnyFlow;
 use flow_spec::FlowDocument;
 use flow_store::{Row, Store, StoreError};
+use serde_json::{Map, Value};
 
 use crate::engine::Durable;
 use crate::error::RuntimeError;
@@ -132,6 +133,29 @@ impl Registry {
         let flows = lock(&self.flows);
         let version = flows.get(flow)?.closest(structure);
         (version.hash() == structure).then(|| version.clone())
+    }
+
+    /// The settings of the node at a path of executions with this structure. `None` if no version
+    /// known here has it, under its own names or under former ones.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read.
+    pub(crate) async fn settings(
+        &self,
+        flow: &str,
+        structure: &str,
+        path: &str,
+    ) -> Result<Option<Map<String, Value>>, StoreError> {
+        if let Some(version) = self.version_with(flow, structure) {
+            return Ok(version.settings(path));
+        }
+        let Some(version) = self.renamed(flow, structure).await? else {
+            return Ok(None);
+        };
+        let names = self.names_under(structure, &version).await?;
+        let names = names.filter(|names| names.hash() == structure);
+        Ok(names.and_then(|names| version.settings(&names.present_path(path))))
     }
 
     /// The version with which an execution continues: the one on which it started, loaded from its

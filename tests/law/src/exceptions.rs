@@ -203,6 +203,7 @@ pub(crate) const LEFT_OUT: &[(&str, &[(&str, &str)])] = &[
         "its document does not say a default",
         &[
             ("tests/durable/settings.rs", "Product"),
+            ("tests/durable/settings.rs", "Product"),
             ("tests/durable/settings.rs", "Products"),
             ("tests/integration/defaults.rs", "Pauses"),
             ("tests/integration/defaults.rs", "PausesInside"),
