@@ -182,8 +182,43 @@ async fn a_run_that_is_cancelled_is_undone_wherever_it_is() {
     assert_eq!(seen.len(), 7, "{seen:?}");
 }
 
+#[derive(Clone, Default)]
+struct UndoLast;
+
+#[node]
+impl UndoLast {
+    fn exec(&self, ledger: &Ledger, all: &[Receipt]) {
+        let names: Vec<&str> = all.iter().map(|receipt| &*receipt.0).collect();
+        ledger.add(format!("-{}", names.join("+")));
+    }
+}
+
+flow! {
+    /// Branches that add to one list, and share an undo node that reads it.
+    Both(ledger: Ledger, fate: Fate) -> (all: Vec<Receipt>) {
+        node undo_last: UndoLast;
+        node step_a: Do { receipt -> +all } = Do("a") with undo = undo_last;
+        node step_b: Do { receipt -> +all } = Do("b") with undo = undo_last;
+        node step_c: Do { receipt -> c } = Do("c");
+        node both: [step_a, step_b];
+        start >> both >> step_c >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_undo_node_of_a_branch_reads_what_its_branch_has_added() {
+    let ledger = Ledger::default();
+    let input = BothInput {
+        ledger: ledger.clone(),
+        fate: "c",
+    };
+    let error = Both::new().run(input).await.unwrap_err();
+    assert_eq!(error.path(), "both.step_c");
+    assert_eq!(ledger.entries(), "a b -b -a");
+}
+
 flow_law::law! {
     nodes: [],
     flows: [],
-    not_json: [Chain],
+    not_json: [Chain, Both],
 }
