@@ -290,8 +290,10 @@ impl Runtime {
         }
         let mut needed = self.structures_in_use(name).await?;
         for structure in needed.clone() {
-            let renamed = registry.renamed(name, &structure).await?;
-            needed.extend(renamed.map(|version| version.hash().to_owned()));
+            if registry.version_with(name, &structure).is_none() {
+                let renamed = registry.renamed(name, &structure).await?;
+                needed.extend(renamed.map(|version| version.hash().to_owned()));
+            }
         }
         Ok(registry.forget(name, &at_rest, &needed))
     }
