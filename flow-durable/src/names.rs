@@ -59,7 +59,7 @@ impl Names {
         names
     }
 
-    /// How many nodes are renamed.
+    /// The number of renamed nodes.
     pub(crate) fn count(&self) -> usize {
         self.renamed.values().map(|of_flow| of_flow.was.len()).sum()
     }
@@ -127,7 +127,8 @@ impl Names {
     }
 }
 
-/// Adds the paths of a flow and of those inside it. The flow that a loop runs has the path of the loop.
+/// Adds the paths of a flow and of those inside it. The flow that a loop runs has the path of the
+/// loop.
 fn add_flows(flow: &FlowDocument, path: String, flows: &mut HashSet<String>) {
     let owners = flow.owners();
     for node in &flow.nodes {

@@ -56,8 +56,8 @@ pub(crate) enum Ended {
 pub(crate) enum Driven {
     /// It is over, and this is its row in the store.
     Over(Box<Row>),
-    /// It waits for answers to these questions, for signals, for parts of a loop, or for a time. `wake_ms` is
-    /// when it continues by itself, in milliseconds since 1970 (UTC).
+    /// It waits for answers to these questions, for signals, for parts of a loop, or for a time.
+    /// `wake_ms` is when it continues by itself, in milliseconds since 1970 (UTC).
     Paused {
         asked: Vec<Token>,
         /// The names of the signals for which it waits.

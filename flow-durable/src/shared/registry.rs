@@ -189,8 +189,8 @@ impl Registry {
         Ok(version)
     }
 
-    /// The version of a flow that has the most former names in the structure with this hash, and the
-    /// newest one of those. `None` if none has any.
+    /// The version of a flow that has the most former names in the structure with this hash. Of
+    /// several, the newest one. `None` if none has any.
     pub(crate) async fn renamed(
         &self,
         flow: &str,
@@ -276,8 +276,8 @@ impl Registry {
         Ok(())
     }
 
-    /// The former names under which an execution continues with a version of its flow. `None` if it has
-    /// the names of that version.
+    /// The former names under which an execution continues with a version of its flow. `None` if it
+    /// has the names of that version.
     ///
     /// # Errors
     ///

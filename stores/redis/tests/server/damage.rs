@@ -195,6 +195,7 @@ async fn a_damaged_execution_does_not_keep_the_others_from_view() {
         ..ListQuery::default()
     };
     assert_eq!(store.list(&cancelling).await.unwrap(), []);
+    server.command(&["ZREM", "{among_others}:cancelling", &deleted]);
 
     // Of the log, what belongs to nobody is told of.
     server.command(&["DEL", &format!("{{among_others}}:records:{sound}")]);
@@ -206,14 +207,7 @@ async fn a_damaged_execution_does_not_keep_the_others_from_view() {
     assert!(store.delete(damaged).await.unwrap());
     assert!(store.delete(sound).await.unwrap());
     let left = server.command(&["KEYS", "{among_others}:*"]);
-    let kept = [
-        "version",
-        "server",
-        "offset",
-        "log",
-        "deleted:",
-        "cancelling",
-    ];
+    let kept = ["version", "server", "offset", "log", "deleted:"];
     let is_kept = |key: &str| kept.iter().any(|kept| key.contains(kept));
     assert!(left.lines().all(is_kept), "{left}");
 }
