@@ -40,16 +40,14 @@ pub(crate) fn out_of_sight(tokens: TokenStream) -> TokenStream {
 }
 
 /// Generated code that defines these names. An editor finds only the definitions at the user's
-/// words.
+/// words: the first token with each name, and the methods with these names.
 pub(crate) fn out_of_sight_but<'a>(
     tokens: TokenStream,
     names: impl IntoIterator<Item = &'a Ident>,
 ) -> TokenStream {
     if expands() {
-        moved(
-            tokens,
-            &mut names.into_iter().map(Ident::to_string).collect(),
-        )
+        let names = names.into_iter().map(Ident::to_string).collect();
+        moved(tokens, &names, &mut HashSet::new())
     } else {
         tokens
     }
@@ -71,24 +69,33 @@ pub(crate) fn located_at(tokens: TokenStream, at: Span) -> TokenStream {
     tokens.into_iter().map(one).collect()
 }
 
-/// Shows the tokens at the call of the macro, except for the first one with each of these names.
-fn moved(tokens: TokenStream, names: &mut HashSet<String>) -> TokenStream {
-    let mut in_attribute = false;
+/// Shows the tokens at the call of the macro, except for the first one with each of these names and
+/// for functions with these names. `shown` are the names that have been met.
+fn moved(tokens: TokenStream, names: &HashSet<String>, shown: &mut HashSet<String>) -> TokenStream {
+    let (mut in_attribute, mut in_function) = (false, false);
     let mut one = |token: TokenTree| {
         let attribute = std::mem::replace(
             &mut in_attribute,
             matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '#'),
         );
+        let function = std::mem::replace(
+            &mut in_function,
+            matches!(&token, TokenTree::Ident(ident) if ident == "fn"),
+        );
         let place = token.span().located_at(Span::call_site());
         let mut token = match token {
-            TokenTree::Ident(name) if names.remove(&name.to_string()) => {
-                return TokenTree::Ident(name);
+            TokenTree::Ident(ident) => {
+                let name = ident.to_string();
+                if names.contains(&name) && (shown.insert(name) || function) {
+                    return TokenTree::Ident(ident);
+                }
+                TokenTree::Ident(ident)
             }
             TokenTree::Group(group) => {
                 let inner = if attribute {
-                    moved(group.stream(), &mut HashSet::new())
+                    moved(group.stream(), &HashSet::new(), shown)
                 } else {
-                    moved(group.stream(), names)
+                    moved(group.stream(), names, shown)
                 };
                 TokenTree::Group(Group::new(group.delimiter(), inner))
             }

@@ -98,6 +98,35 @@ fn each_word_of_a_flow_is_shown_at_most_once() {
 }
 
 #[test]
+fn methods_of_builders_are_shown_at_the_words_that_they_set() {
+    let flow = parse("Expense(claim: u64) { node pay: Payment; start >> pay >> end; }");
+    let mut methods = Vec::new();
+    for expansion in expanded(&Rustc::default(), &flow) {
+        methods_of(expansion, &mut methods);
+    }
+    for name in ["claim", "pay"] {
+        let words = names(flow.clone());
+        let shown = |method: &&Word| method.0 == name && words.contains(method);
+        let times = methods.iter().filter(shown).count();
+        assert_eq!(times, 1, "{name} of {methods:?}");
+    }
+}
+
+/// The names behind `fn`, with those in arguments of macros.
+fn methods_of(tokens: TokenStream, methods: &mut Vec<Word>) {
+    let mut in_function = false;
+    for token in tokens {
+        if let (true, TokenTree::Ident(ident)) = (in_function, &token) {
+            methods.push(word(ident));
+        }
+        in_function = matches!(&token, TokenTree::Ident(ident) if ident == "fn");
+        if let TokenTree::Group(group) = token {
+            methods_of(group.stream(), methods);
+        }
+    }
+}
+
+#[test]
 fn nodes_are_shown_also_in_a_flow_with_mistakes() {
     let body = "start >> [review, nodes::pay] >> ; review - ; revise - ";
     let flow = parse(&format!("Expense(claim: u64) {{ {body} }}"));
