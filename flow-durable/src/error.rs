@@ -98,6 +98,14 @@ pub enum RuntimeError {
         /// The status with which it ended.
         status: Status,
     },
+    /// The execution has failed, and cannot be [retried](super::Executions::retry).
+    #[error("execution {execution} is not retried: {reason}")]
+    NotRetried {
+        /// The execution.
+        execution: ExecutionId,
+        /// The reason.
+        reason: String,
+    },
     /// The execution is not halted, or somebody else continues it at this moment. Its budget stays
     /// as it was.
     #[error("execution {0} is not halted, or continues already")]
@@ -150,7 +158,8 @@ pub enum RuntimeError {
     /// or has lost its process too often
     /// ([`RuntimeOptions::take_overs`](super::RuntimeOptions::take_overs)). It continues from its
     /// records when a fixed program [recovers](super::Runtime::recover), or by hand:
-    /// `continue_halted` and [`continue_with_steps`](super::Executions::continue_with_steps).
+    /// [`retry`](super::Executions::retry) and
+    /// [`retry_with_steps`](super::Executions::retry_with_steps).
     #[error(
         "execution {execution} is halted, and continues with a program in which this is mended: {reason}"
     )]

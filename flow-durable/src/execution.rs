@@ -18,6 +18,7 @@ use super::filter::EventFilter;
 use super::options::StoredOptions;
 use super::owned::Owned;
 use super::payload::WITHOUT_BLOBS;
+use super::retried::counting;
 use super::undoable::UndoableStep;
 
 /// The text that is shown for a reason that is not in the store.
@@ -261,7 +262,7 @@ impl Execution {
     ///
     /// The store could not be read, or a record is damaged.
     pub async fn awaited_signals(&self) -> Result<Vec<AwaitedSignal>, RuntimeError> {
-        AwaitedSignal::all(self.row.id, &self.journal().await?)
+        AwaitedSignal::all(self.row.id, &counting(self.row.id, self.journal().await?)?)
     }
 
     /// The steps that are done and could be undone, in the order in which they would be: those with

@@ -23,6 +23,7 @@ mod parts;
 mod payload;
 mod registered;
 mod replay;
+mod retried;
 mod runtime;
 #[cfg(feature = "schedule")]
 pub mod schedule;

@@ -144,7 +144,7 @@ impl RuntimeOptions {
     /// Sets how often in a row an execution is taken over from a lost process without a new record.
     /// If its process is lost once more, the execution is halted
     /// ([`RuntimeError::Halted`](super::RuntimeError::Halted)): a step that kills its process does
-    /// so each time. Only [`continue_halted`](super::Executions::continue_halted) continues it
+    /// so each time. Only [`retry`](super::Executions::retry) continues it
     /// then. The default is 5.
     ///
     /// From two before this number on, a process runs only one such execution at a time, until it
@@ -363,7 +363,7 @@ impl StartOptions {
     /// Limits the steps of the execution, including those before a recovery: see
     /// [`RunOptions::step_budget`](flow_runtime::RunOptions::step_budget). Before it takes more, it
     /// is halted ([`RuntimeError::Halted`](super::RuntimeError::Halted)), and continues [with
-    /// more](super::Executions::continue_with_steps). The steps in a part of a loop count when the
+    /// more](super::Executions::retry_with_steps). The steps in a part of a loop count when the
     /// part is over. By default there is no limit, since a flow may be meant to run for years.
     pub fn step_budget(mut self, steps: u64) -> Self {
         self.stored.step_budget = Some(steps);

@@ -1,6 +1,6 @@
 //! Exports executions from their journals.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use flow_durable::{
     EventFilter, Execution, ExecutionEvent, ExecutionId, Executions, Payload, Record, RecordKind,
@@ -20,8 +20,9 @@ use crate::trace::{Begun, Reached, RunEnd, RunTrace};
 ///
 /// The id of an execution is the id of its trace, and the ids of its spans are made from its steps.
 /// So an execution that pauses for a week, or continues in another process after a crash, is one
-/// trace without gaps. It does not matter which process exports which part. A copy has a trace of
-/// its own, with a link to the original execution.
+/// trace without gaps. It does not matter which process exports which part. If an execution that has
+/// failed is [retried](flow_durable::Executions::retry), the spans that failed are exported again when
+/// they end, with the same ids. A copy has a trace of its own, with a link to the original execution.
 ///
 /// Run one follower for each store: two would count everything twice.
 #[derive(Debug)]
@@ -143,10 +144,17 @@ impl Follower {
             Some(execution) if event.record.seq > 0 => execution.journal().await?,
             _ => Vec::new(),
         };
-        let earlier: Vec<Record> = earlier
+        let mut earlier: Vec<Record> = earlier
             .into_iter()
             .take_while(|record| record.seq < event.record.seq)
             .collect();
+        // What failed before a retry still runs after it.
+        let retries = earlier.iter().chain([&event.record]);
+        let retries = retries.filter(|record| record.kind == RecordKind::RunRetried);
+        let dropped =
+            retries.flat_map(|retry| Payload::of(id, retry).dropped().unwrap_or_default());
+        let dropped: HashSet<u64> = dropped.collect();
+        earlier.retain(|record| !dropped.contains(&record.seq));
         let first = earlier.first().unwrap_or(&event.record);
         let is_copy = execution
             .as_ref()

@@ -192,6 +192,7 @@ fn classified(error: &RuntimeError) -> (StatusCode, &'static str, &'static str) 
             conflict("ambiguous-id", "Several executions have such an id")
         }
         RuntimeError::Over { .. } => conflict("over", "The execution is over"),
+        RuntimeError::NotRetried { .. } => conflict("not-retried", "The execution is not retried"),
         RuntimeError::NotHalted(_) => conflict("not-halted", "The execution is not halted"),
         RuntimeError::IsPart { .. } => conflict("is-part", "Another execution waits for this one"),
         RuntimeError::AlreadyAnswered { .. } => {

@@ -53,6 +53,9 @@ pub enum RecordKind {
     /// The execution started as a copy of another one, up to one of its records. The payload names
     /// both.
     RunCopied,
+    /// The execution had failed, and continues where it failed. The payload names the records that
+    /// do not count any more.
+    RunRetried,
     /// A node was reached.
     NodeStarted,
     /// An attempt of a node failed. The payload is the error's text.
@@ -110,9 +113,10 @@ pub enum RecordKind {
 
 impl RecordKind {
     /// All kinds.
-    pub const ALL: [RecordKind; 25] = [
+    pub const ALL: [RecordKind; 26] = [
         RecordKind::RunStarted,
         RecordKind::RunCopied,
+        RecordKind::RunRetried,
         RecordKind::NodeStarted,
         RecordKind::AttemptFailed,
         RecordKind::GaveUp,
@@ -143,6 +147,7 @@ impl RecordKind {
         match self {
             RecordKind::RunStarted => "run_started",
             RecordKind::RunCopied => "run_copied",
+            RecordKind::RunRetried => "run_retried",
             RecordKind::NodeStarted => "node_started",
             RecordKind::AttemptFailed => "attempt_failed",
             RecordKind::GaveUp => "gave_up",

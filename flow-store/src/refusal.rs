@@ -122,6 +122,18 @@ pub fn is_an_end(status: Status) -> Result<(), StoreError> {
     Err(other(format!("an execution cannot end as {status}")))
 }
 
+/// Refuses a status with which an execution that is over cannot [continue](crate::Store::reopen).
+///
+/// # Errors
+///
+/// It is neither [`Running`](Status::Running) nor [`Queued`](Status::Queued).
+pub fn is_reopened(status: Status) -> Result<(), StoreError> {
+    if matches!(status, Status::Running | Status::Queued) {
+        return Ok(());
+    }
+    Err(other(format!("an execution cannot continue as {status}")))
+}
+
 /// Returns the error for an id that another execution has.
 pub fn id_taken(id: ExecutionId) -> StoreError {
     other(format!("there is an execution {id} already"))

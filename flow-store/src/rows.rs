@@ -187,6 +187,17 @@ impl Row {
         }
     }
 
+    /// Makes this the row of an execution that [continues](crate::Store::reopen) with this status
+    /// from this time on.
+    pub fn reopen(&mut self, status: Status, now_ms: u64) {
+        self.status = status;
+        self.updated_ms = now_ms;
+        self.result = None;
+        self.halted = None;
+        self.take_overs = None;
+        self.cancelled_ms = None;
+    }
+
     /// Returns the reason why it is halted, if it is.
     pub fn halt(&self) -> Option<&str> {
         self.halted.as_deref().filter(|_| !self.status.is_over())

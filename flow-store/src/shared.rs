@@ -103,6 +103,15 @@ impl<S: Store + ?Sized> Store for Arc<S> {
         (**self).end(id, status, reason, record, condition).await
     }
 
+    async fn reopen(
+        &self,
+        id: ExecutionId,
+        status: Status,
+        record: Record,
+    ) -> Result<Row, StoreError> {
+        (**self).reopen(id, status, record).await
+    }
+
     async fn records(
         &self,
         id: ExecutionId,

@@ -231,6 +231,24 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         condition: EndIf,
     ) -> Result<Row, StoreError>;
 
+    /// Continues an execution that is over: adds the record, whose `seq` has to be the next one, and
+    /// gives the row this status, [`Running`](Status::Running) or [`Queued`](Status::Queued). The
+    /// row's new `updated_ms` is the record's time. It has no `result`, halt, number of takeovers
+    /// and [`cancelled_ms`](Row::cancelled_ms) any more. Its questions stay closed, and nobody has a
+    /// claim to it. Returns the new row. If the execution is not over or has another next record,
+    /// writes nothing and returns the row unchanged.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`]; [`StoreError::Other`] if the status is another one; or the store
+    /// could not be written to.
+    async fn reopen(
+        &self,
+        id: ExecutionId,
+        status: Status,
+        record: Record,
+    ) -> Result<Row, StoreError>;
+
     /// Returns the records of an execution from this number on, in order, at most this many.
     ///
     /// # Errors

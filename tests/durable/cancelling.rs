@@ -254,7 +254,7 @@ async fn one_whose_undo_node_fails_is_cancelling_and_halted() {
     assert_eq!(executions.list(listed).await.unwrap().len(), 1);
     // It is tried again if it continues.
     CLOSED.set(false);
-    let continued = executions.continue_halted(id).await.unwrap();
+    let continued = executions.retry(id).await.unwrap();
     assert_eq!(
         (continued.status(), continued.halted()),
         (Status::Cancelling, None)

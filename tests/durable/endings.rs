@@ -277,7 +277,7 @@ async fn an_execution_that_used_up_its_budget_continues_with_more_steps() {
     for (more, budget, expected) in [(4, 9, 4), (0, 9, 4), (20, 29, 14)] {
         let continued = second
             .executions()
-            .continue_with_steps(id, more)
+            .retry_with_steps(id, more)
             .await
             .unwrap();
         let halted = continued.settled().await.unwrap_err().to_string();
@@ -289,7 +289,7 @@ async fn an_execution_that_used_up_its_budget_continues_with_more_steps() {
     first.executions().cancel(id, "enough").await.unwrap();
     let refused = second
         .executions()
-        .continue_with_steps(id, 99)
+        .retry_with_steps(id, 99)
         .await
         .unwrap_err();
     assert!(

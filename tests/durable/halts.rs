@@ -100,10 +100,10 @@ async fn a_halt_is_seen_by_everyone_and_tried_again_by_nobody() {
     assert_eq!(reasons(&second, id).await.0, reason);
 
     // By hand, in the other process: once more in vain, and then to its end.
-    second.executions().continue_halted(id).await.unwrap();
+    second.executions().retry(id).await.unwrap();
     assert_eq!(reasons(&first, id).await.0, reason);
     assert_eq!(bug.left(), 0);
-    let continued = second.executions().continue_halted(id).await.unwrap();
+    let continued = second.executions().retry(id).await.unwrap();
     assert_eq!(continued.halted(), None);
     for runtime in [&first, &second] {
         let done = runtime
@@ -117,8 +117,8 @@ async fn a_halt_is_seen_by_everyone_and_tried_again_by_nobody() {
         assert_eq!(done.output::<Baked>().unwrap().unwrap().bread, 2);
         assert!(halted(runtime).await.is_empty());
     }
-    let unchanged = first.executions().continue_halted(id).await.unwrap();
-    assert_eq!(unchanged.status(), Status::Completed);
+    let refused = first.executions().retry(id).await.unwrap_err();
+    assert!(matches!(refused, RuntimeError::Over { .. }), "{refused}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -160,13 +160,13 @@ async fn only_a_process_that_has_the_flow_continues_a_halt() {
         matches!(&refused[..], [(of, RuntimeError::NotRegistered { .. })] if *of == id),
         "{refused:?}"
     );
-    let refused = other.executions().continue_halted(id).await.unwrap_err();
+    let refused = other.executions().retry(id).await.unwrap_err();
     assert!(
         matches!(refused, RuntimeError::NotRegistered { .. }),
         "{refused}"
     );
     assert_eq!(halted(&first).await, [id]);
-    let nobody = first.owned_by("ann").continue_halted(id).await;
+    let nobody = first.owned_by("ann").retry(id).await;
     assert!(matches!(nobody, Err(RuntimeError::NotFound(_))));
 }
 
@@ -287,14 +287,14 @@ async fn what_loses_its_process_again_and_again_is_halted() {
     pass(minutes(5)).await;
     assert_eq!(plant.runs(), 6, "only by hand");
 
-    process.executions().continue_halted(id).await.unwrap();
+    process.executions().retry(id).await.unwrap();
     pass(Duration::from_secs(1)).await;
     assert_eq!(plant.runs(), 7);
     process.shut_down().await;
     // It has all take-overs again.
     assert_eq!(plant.lose_again_and_again(&ids).await, 5);
     let process = plant.process();
-    process.executions().continue_halted(id).await.unwrap();
+    process.executions().retry(id).await.unwrap();
     plant.waits.may.add_permits(2);
     let done = process
         .executions()

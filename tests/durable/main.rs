@@ -43,6 +43,7 @@ mod rag;
 mod recovery;
 mod renamed;
 mod renamed_words;
+mod retried;
 mod retries;
 mod schedules;
 mod settings;

@@ -519,6 +519,19 @@ impl<F: Fault> Store for Faulty<F> {
         ended
     }
 
+    async fn reopen(
+        &self,
+        id: ExecutionId,
+        status: Status,
+        record: Record,
+    ) -> Result<Row, StoreError> {
+        self.fault.write()?;
+        self.fault.before("reopen")?;
+        let reopened = self.store.reopen(id, status, record).await;
+        self.fault.after("reopen")?;
+        reopened
+    }
+
     async fn records(
         &self,
         id: ExecutionId,

@@ -407,7 +407,7 @@ async fn an_undo_node_that_fails_halts_and_is_tried_again() {
     assert!(text.contains("the bank is closed"), "{text}");
     assert_eq!(open(id).len(), entries(id));
     BROKEN.set(false);
-    runtime.executions().continue_halted(id).await.unwrap();
+    runtime.executions().retry(id).await.unwrap();
     let execution = settled(&runtime, id).await;
     balanced(&execution, "continued").await;
     assert_eq!(execution.status(), Status::Completed);
@@ -596,10 +596,10 @@ async fn no_step_begins_behind_one_that_is_finished_because_of_a_cancellation() 
     work(2).await;
     let cancelled = executions.cancel(id, "too late").await.unwrap();
     assert!(cancelled.settled().await.is_err());
-    let continued = executions.continue_halted(id).await.unwrap();
+    let continued = executions.retry(id).await.unwrap();
     assert!(continued.settled().await.is_err());
     BROKEN.set(false);
-    executions.continue_halted(id).await.unwrap();
+    executions.retry(id).await.unwrap();
     let execution = settled(&runtime, id).await;
     balanced(&execution, "cancelled").await;
     assert_eq!(execution.status(), Status::Cancelled);

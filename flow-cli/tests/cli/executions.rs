@@ -196,7 +196,7 @@ async fn one_that_is_undone_is_cancelling_and_can_be_ended_as_it_is() {
     drop((runtime, execution));
     let list = call("list");
     assert!(list.contains("  cancelling  Sale  halted: "), "{list}");
-    let refused = call(&format!("continue {id}"));
+    let refused = call(&format!("retry {id}"));
     assert!(
         refused.contains("Sale") && refused.ends_with("[exit code 2]"),
         "{refused}"
@@ -218,6 +218,47 @@ async fn one_that_is_undone_is_cancelling_and_can_be_ended_as_it_is() {
     );
     let refused = call(&format!("cancel {id} again --without-undoing"));
     assert!(refused.contains("is cancelled already"), "{refused}");
+}
+
+flow! {
+    Refund(receipt: u64) {
+        start >> refund >> end;
+    }
+}
+
+/// Without its flow, one that has failed is told to continue, and whoever has the flow continues it.
+#[tokio::test]
+async fn one_that_has_failed_is_retried() {
+    let folder = Folder::new();
+    let file = folder.path().join("runs.db");
+    let refunds = async || {
+        let runtime = Runtime::new(SqliteStore::open(&file).await.unwrap());
+        runtime.register(Refund::new()).unwrap();
+        runtime
+    };
+    let runtime = refunds().await;
+    let input = RefundInput { receipt: 17 };
+    let started = runtime
+        .executions()
+        .start::<Refund>(input, StartOptions::new());
+    let id = started.await.unwrap().settled().await.unwrap().id();
+    runtime.shut_down().await;
+    drop(runtime);
+    let call = |words: &str| folder.run(&format!("flow executions sqlite:runs.db {words}"));
+    let retried = call(&format!("retry {id}"));
+    let expected = format!("{id} continues in a process that has its flow\n");
+    assert_eq!(retried, expected);
+    let shown = call(&format!("show {id}"));
+    assert!(shown.starts_with("running of Refund\n"), "{shown}");
+    let refused = call(&format!("retry {id}"));
+    let told = format!("{id} has not failed, and is not halted");
+    assert!(refused.contains(&told), "{refused}");
+
+    let runtime = refunds().await;
+    runtime.recover().await.unwrap();
+    let execution = runtime.executions().get(id).await.unwrap();
+    let failed = execution.settled().await.unwrap();
+    assert_eq!(failed.status(), Status::Failed);
 }
 
 #[test]

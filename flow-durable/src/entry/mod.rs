@@ -19,7 +19,7 @@ use crate::parts::{Division, Part};
 use crate::payload::{self, WITHOUT_BLOBS};
 
 pub(crate) use payloads::{
-    Answered, Asked, Awaited, Copied, Received, Snapshot, UndoableVisit, Visits,
+    Answered, Asked, Awaited, Copied, Received, Retried, Snapshot, UndoableVisit, Visits,
 };
 
 /// A record, by its kind and with its payload as the type that the kind has.
@@ -27,6 +27,7 @@ pub(crate) use payloads::{
 pub(crate) enum Entry<'a> {
     RunStarted(Json<'a, Map<String, Value>>),
     RunCopied(Json<'a, Copied>),
+    RunRetried(Json<'a, Retried>),
     NodeStarted,
     AttemptFailed,
     GaveUp(Json<'a, NodeError>),
@@ -61,6 +62,7 @@ impl<'a> Entry<'a> {
         match record.kind {
             RecordKind::RunStarted => Entry::RunStarted(payload.json()),
             RecordKind::RunCopied => Entry::RunCopied(payload.json()),
+            RecordKind::RunRetried => Entry::RunRetried(payload.json()),
             RecordKind::NodeStarted => Entry::NodeStarted,
             RecordKind::AttemptFailed => Entry::AttemptFailed,
             RecordKind::GaveUp => Entry::GaveUp(payload.json()),
@@ -203,6 +205,16 @@ impl<'a> Payload<'a> {
         self.decode().map(|copied: Copied| copied.execution)
     }
 
+    /// The numbers of the records that do not count any more, in the payload of a
+    /// [`RunRetried`](RecordKind::RunRetried) record.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::DamagedRecord`]: it does not name them.
+    pub fn dropped(self) -> Result<Vec<u64>, RuntimeError> {
+        self.decode().map(|retried: Retried| retried.dropped)
+    }
+
     /// The payload as JSON, to be shown: `null` if there is none, and a string if it is not JSON.
     /// So a journal can be looked at although a record is damaged.
     pub fn shown(self) -> Value {
@@ -329,6 +341,7 @@ mod tests {
         Some(match Entry::read(id(), &record) {
             Entry::RunStarted(it) => it.read().map(drop),
             Entry::RunCopied(it) => it.read().map(drop),
+            Entry::RunRetried(it) => it.read().map(drop),
             Entry::GaveUp(it) | Entry::NodeFailed(it) => it.read().map(drop),
             Entry::Outcome(it) => it.read().map(drop),
             Entry::Waiting(it) => it.read().map(drop),
@@ -361,6 +374,10 @@ mod tests {
             (
                 RecordKind::RunCopied,
                 json!({ "execution": id().to_string(), "seq": 3 }).to_string(),
+            ),
+            (
+                RecordKind::RunRetried,
+                r#"{"dropped":[3,4],"laterMs":5}"#.to_owned(),
             ),
             (RecordKind::GaveUp, payload::of_error(&error)),
             (RecordKind::NodeFailed, payload::of_error(&error)),

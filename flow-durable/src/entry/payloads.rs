@@ -18,6 +18,20 @@ pub(crate) struct Copied {
     pub(crate) values: Option<Map<String, Value>>,
 }
 
+/// The payload of a [`RunRetried`](flow_store::RecordKind::RunRetried) record.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Retried {
+    /// The numbers of the records that do not count any more, in order.
+    pub(crate) dropped: Vec<u64>,
+    /// For how long the execution stood still, in milliseconds.
+    pub(crate) later_ms: u64,
+    /// The numbers of the records with which steps began that failed, and attempts at flows that took
+    /// too long, in order. They have their whole time again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) begun_again: Vec<u64>,
+}
+
 /// The recorded outcome of a question.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

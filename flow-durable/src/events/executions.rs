@@ -68,6 +68,8 @@ struct UnderWay {
     failed: u32,
     /// True if the fallback follows.
     gave_up: bool,
+    /// True if it has failed, which a retry of the execution forgets.
+    has_failed: bool,
 }
 
 impl Nodes {
@@ -78,6 +80,7 @@ impl Nodes {
                     started_ms: record.at_ms,
                     failed: 0,
                     gave_up: false,
+                    has_failed: false,
                 };
                 self.0.insert(record.step.clone(), node);
             }
@@ -90,6 +93,22 @@ impl Nodes {
                 if let Some(node) = self.0.get_mut(&record.step) {
                     node.gave_up = true;
                 }
+            }
+            RecordKind::NodeFailed => {
+                if let Some(node) = self.0.get_mut(&record.step) {
+                    node.has_failed = true;
+                }
+            }
+            RecordKind::RunRetried => {
+                let failed = self.0.values_mut().filter(|node| node.has_failed);
+                failed.for_each(|node| {
+                    *node = UnderWay {
+                        failed: 0,
+                        gave_up: false,
+                        has_failed: false,
+                        ..*node
+                    };
+                });
             }
             RecordKind::NodeFinished => {
                 let step = StepKey::new(&record.step);
@@ -308,6 +327,11 @@ impl Executions {
             known.nodes = Nodes::default();
             known.followed = Followed::default();
         } else {
+            if record.kind == RecordKind::RunRetried {
+                known.over = false;
+                // What was forgotten at the end is read again when it is needed.
+                known.complete = false;
+            }
             known.nodes.add(record);
         }
     }

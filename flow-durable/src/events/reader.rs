@@ -256,11 +256,21 @@ impl Reader {
             events.extend(damaged.map(Err));
         }
         self.executions.passed(logged);
-        if self.filter.until_over && is_end(logged.record.kind) {
+        if self.filter.until_over && self.is_last(logged).await? {
             self.over = true;
             self.page.clear();
         }
         Ok(())
+    }
+
+    /// Returns true if an execution is over with this record, and was not retried then.
+    async fn is_last(&self, logged: &Logged) -> Result<bool, StoreError> {
+        if !is_end(logged.record.kind) {
+            return Ok(false);
+        }
+        let store = &self.owned.shared.store;
+        let row = store.without_result(logged.execution).await?;
+        Ok(row.is_none_or(|row| row.next_seq <= logged.record.seq + 1))
     }
 
     /// Handles a record that cannot be read. The filter might allow it, so it is reported to its

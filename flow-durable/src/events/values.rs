@@ -1,9 +1,10 @@
 //! The values that nodes read and write, for the subscribers who ask for them.
 
 use flow_spec::FlowDocument;
-use flow_store::{ExecutionId, Record, Store, StoreError};
+use flow_store::{ExecutionId, Record, RecordKind, Store, StoreError};
 
 use crate::error::RuntimeError;
+use crate::retried::counting;
 use crate::shared::records_since_snapshot;
 use crate::values::{NodeValues, State, Values};
 
@@ -28,12 +29,20 @@ impl Followed {
         structure: &FlowDocument,
         record: &Record,
     ) -> Result<(Option<Result<NodeValues, RuntimeError>>, Followed), StoreError> {
+        if record.kind == RecordKind::RunRetried {
+            // Other records count after it.
+            return Ok((Some(Ok(NodeValues::default())), Followed::Unknown));
+        }
         let mut earlier = Vec::new();
         let state = match self {
             Followed::Unreadable => return Ok((None, Followed::Unreadable)),
             Followed::Known(state) => *state,
             Followed::Unknown => {
-                earlier = records_since_snapshot(store, id, record.seq).await?;
+                let records = records_since_snapshot(store, id, record.seq).await?;
+                match counting(id, records) {
+                    Ok(counting) => earlier = counting,
+                    Err(error) => return Ok((Some(Err(error)), Followed::Unreadable)),
+                }
                 State::default()
             }
         };

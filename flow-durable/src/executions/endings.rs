@@ -14,7 +14,6 @@ use crate::journal::CANCEL;
 use crate::listed::{ListOptions, Listed};
 use crate::options::StoredOptions;
 use crate::registered::hash_of;
-use crate::shared::options_of;
 
 impl Executions {
     /// Ends an execution for this reason, which [`Execution::reason`] and its last record contain.
@@ -109,54 +108,6 @@ impl Executions {
         if shared.registry.known_version(&row).is_some() {
             shared.wake(id).await;
         }
-        let row = self.owned.row(id).await?;
-        Ok(Execution::new(self.owned.clone(), row))
-    }
-
-    /// Continues a [halted](Execution::halted) execution, even one that has lost its process too
-    /// often: its last attempt is made again. The cause must have been fixed before, or it is
-    /// halted again. An execution that is not halted stays as it is. Returns the execution as it is
-    /// then.
-    ///
-    /// # Errors
-    ///
-    /// [`RuntimeError::NotFound`]; [`RuntimeError::NotRegistered`]: its flow is not registered
-    /// here; or the store failed.
-    pub async fn continue_halted(&self, id: ExecutionId) -> Result<Execution, RuntimeError> {
-        let row = self.owned.row(id).await?;
-        if row.halt().is_some() {
-            self.owned.shared.set_clock().await?;
-            self.owned.shared.continues(&row, None).await?;
-            self.owned.shared.try_to_launch(id).await;
-        }
-        let row = self.owned.row(id).await?;
-        Ok(Execution::new(self.owned.clone(), row))
-    }
-
-    /// Continues a [halted](Execution::halted) execution like
-    /// [`continue_halted`](Executions::continue_halted), and adds this many steps to its
-    /// [`step_budget`](crate::StartOptions::step_budget). An execution without a budget has no
-    /// limit, and gets none. A part of a loop has a budget of its own.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`continue_halted`](Executions::continue_halted); [`RuntimeError::NotHalted`]:
-    /// the budget stays as it was; or [`RuntimeError::Unreadable`].
-    pub async fn continue_with_steps(
-        &self,
-        id: ExecutionId,
-        steps: u64,
-    ) -> Result<Execution, RuntimeError> {
-        let row = self.owned.row(id).await?;
-        if row.halt().is_none() {
-            return Err(RuntimeError::NotHalted(id));
-        }
-        self.owned.shared.set_clock().await?;
-        let options = options_of(&row, &row.flow)?.with_more_steps(steps);
-        if !self.owned.shared.continues(&row, Some(&options)).await? {
-            return Err(RuntimeError::NotHalted(id));
-        }
-        self.owned.shared.try_to_launch(id).await;
         let row = self.owned.row(id).await?;
         Ok(Execution::new(self.owned.clone(), row))
     }

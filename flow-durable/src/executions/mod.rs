@@ -5,6 +5,7 @@ mod changed;
 mod endings;
 mod events;
 mod find;
+mod retry;
 mod signals;
 mod start;
 mod state;

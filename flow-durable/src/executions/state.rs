@@ -9,6 +9,7 @@ use flow_store::{ExecutionId, Record, RecordKind, Row, Store as _};
 use super::Executions;
 use crate::error::RuntimeError;
 use crate::execution_state::{ExecutionState, StateSource};
+use crate::retried::counting;
 use crate::shared::{check_format, kept_elsewhere};
 use crate::values::{State, Values};
 
@@ -133,7 +134,7 @@ impl Executions {
         FlowDocument::parse_spec(&structure).map_err(|_| unreadable("is damaged"))
     }
 
-    /// The records up to this one, from the newest snapshot among them on.
+    /// The records up to this one that [count](counting), from the newest snapshot among them on.
     async fn records_to(&self, row: &Row, seq: u64) -> Result<Vec<Record>, RuntimeError> {
         let mut records = self.owned.shared.records_to(row, seq + 1).await?;
         if crate::steps::missing(&records, seq + 1).is_some() {
@@ -142,7 +143,7 @@ impl Executions {
         }
         match kept_elsewhere(row.id, &records) {
             Some(error) => Err(error),
-            None => Ok(records),
+            None => counting(row.id, records),
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::engine::AtNode;
 use crate::entry::{Asked, Copied, Entry, Json, is_end};
 use crate::error::RuntimeError;
 use crate::execution::Execution;
+use crate::retried::{counting, delay};
 use crate::shared::{Loaded, check_format, kept_elsewhere};
 use crate::steps::missing;
 
@@ -22,9 +23,9 @@ impl Executions {
     /// Copies an execution: starts a new one that has the records of this one up to and including
     /// the given one, and continues from there independently. Questions that were open at that
     /// point are asked again. Waits and timeouts have as much time left as they had: the copied
-    /// records have later times. The original execution stays as it is, whatever its status. So a
-    /// failed execution can be retried from before its failure: the copy counts the attempts of a
-    /// step anew.
+    /// records have later times. The original execution stays as it is, whatever its status. The
+    /// copy counts the attempts of a step anew. Its steps have other ids, because it is another
+    /// execution: to let a failed one continue with its own ids, [retry](Executions::retry) it.
     ///
     /// If the history before a snapshot has been pruned, the new execution has its history from
     /// that snapshot on.
@@ -136,8 +137,8 @@ impl Executions {
         }
     }
 
-    /// The records up to this one, from the first in the store. If they are pruned while they are
-    /// read, they are read again.
+    /// The records up to this one that [count](counting), from the first in the store. If they are
+    /// pruned while they are read, they are read again.
     pub(super) async fn history(
         &self,
         id: ExecutionId,
@@ -153,7 +154,7 @@ impl Executions {
                 return Err(error);
             }
             let Some(gap) = missing(&records, seq + 1) else {
-                return Ok(records);
+                return counting(id, records);
             };
             // Nothing has been pruned since the last read.
             if first_before == Some(first) {
@@ -268,25 +269,8 @@ fn reopened(
 /// and the time to answer have as much time left as they had.
 fn renew(id: ExecutionId, records: &mut [Record], later_ms: u64) -> Result<(), RuntimeError> {
     for (seq, record) in (0..).zip(records) {
-        let renewed = match Entry::read(id, record) {
-            Entry::Waiting(until) => Some(until.read()?.saturating_add(later_ms).to_string()),
-            Entry::Paused(asked) => {
-                let mut asked = asked.read()?;
-                asked.expires_ms = asked.expires_ms.map(|it| it.saturating_add(later_ms));
-                asked.expires_ms.map(|_| json!(asked).to_string())
-            }
-            Entry::Awaiting(awaited) => {
-                let mut awaited = awaited.read()?;
-                awaited.expires_ms = awaited.expires_ms.map(|it| it.saturating_add(later_ms));
-                awaited.expires_ms.map(|_| json!(awaited).to_string())
-            }
-            _ => None,
-        };
-        if let Some(payload) = renewed {
-            record.payload = payload;
-        }
+        delay(id, record, later_ms)?;
         record.seq = seq;
-        record.at_ms = record.at_ms.saturating_add(later_ms);
     }
     Ok(())
 }

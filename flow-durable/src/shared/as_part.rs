@@ -11,6 +11,7 @@ use flow_store::Store as _;
 use futures_util::future::select;
 
 use super::Shared;
+use super::parts::UNWANTED;
 use crate::clock::millis;
 use crate::driver::{Ended, Work};
 use crate::engine::{Durable, with_steps};
@@ -36,8 +37,7 @@ impl Shared {
     async fn wanted(&self, part: &Part) {
         // If the store cannot be read, they may be wanted.
         while !self.is_wanted(part).await.unwrap_or(true) {
-            let reason = "the execution that had this part is over";
-            if self.end_part(part.id(), reason).await.is_ok() {
+            if self.end_part(part.id(), UNWANTED).await.is_ok() {
                 pending::<()>().await;
             }
             tokio::time::sleep(LOOK_WHETHER_WANTED).await;

@@ -22,6 +22,7 @@ use crate::options::StoredOptions;
 use crate::payload::WITHOUT_BLOBS;
 use crate::registered::{Registered, document};
 use crate::replay::is_awaited;
+use crate::retried::counting;
 use crate::steps::missing;
 use crate::undoable::undoable_after;
 
@@ -255,6 +256,10 @@ impl Shared {
         let records = self
             .records(row.id, row.snapshot_seq.unwrap_or(0), None)
             .await?;
+        let records = match counting(row.id, records) {
+            Ok(records) => records,
+            Err(error) => return Ok(vec![format!("its records cannot be read: {error}")]),
+        };
         let Some(first) = records.first() else {
             return Ok(Vec::new());
         };
@@ -443,7 +448,7 @@ struct Journaled {
 fn journaled(
     id: ExecutionId,
     flow: &Registered,
-    mut records: Vec<Record>,
+    records: Vec<Record>,
     end: u64,
 ) -> Result<Journaled, RuntimeError> {
     if let Some(error) = kept_elsewhere(id, &records) {
@@ -454,6 +459,7 @@ fn journaled(
         let path = after.map_or(flow.namespace(), |record| &record.path);
         unreadable(id, path, format!("record {seq} is missing"))
     });
+    let mut records = counting(id, records)?;
     let at = records
         .iter()
         .rposition(|record| record.kind == RecordKind::Snapshot);

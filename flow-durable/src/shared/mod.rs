@@ -20,6 +20,7 @@ mod parts;
 mod queue;
 mod recover;
 mod registry;
+mod retry;
 mod stop;
 mod stranded;
 mod take;

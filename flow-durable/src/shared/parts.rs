@@ -20,6 +20,9 @@ use crate::parts::{Part, flow_of_parts, is_named_as_part_of};
 use crate::payload::WITHOUT_BLOBS;
 use crate::registered::hash_of;
 
+/// The reason for which a part ends whose execution is over.
+pub(super) const UNWANTED: &str = "the execution that had this part is over";
+
 impl Parts for Shared {
     fn result<'a>(
         &'a self,
@@ -186,6 +189,15 @@ impl Shared {
                 Some((text, error)) => PartResult::Failed { text, error },
                 None => PartResult::Ended(self.ended_part(part, path, &text)),
             },
+            // It is needed again, since the execution was retried.
+            Status::Cancelled if text == UNWANTED => {
+                let row = Row {
+                    result: None,
+                    ..row
+                };
+                self.retry_part(&row).await?;
+                PartResult::UnderWay
+            }
             Status::Cancelled => {
                 let reason = format!("it was cancelled: {text}");
                 PartResult::Ended(self.ended_part(part, path, &reason))
@@ -273,8 +285,7 @@ impl Shared {
     /// notice it when they check that they are wanted.
     async fn end_parts_of(&self, row: &Row) {
         for id in self.parts_of(row).await.unwrap_or_default() {
-            let reason = "the execution that had this part is over";
-            let _ = self.end_part(id, reason).await;
+            let _ = self.end_part(id, UNWANTED).await;
         }
     }
 

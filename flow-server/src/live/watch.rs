@@ -154,7 +154,8 @@ impl Watch {
             Place::Record { offset, seq } => {
                 self.offset = offset;
                 self.next_seq = seq + 1;
-                self.is_over |= frame.is_end();
+                // What is stored may go on after an end, if the execution was retried.
+                self.is_over |= frame.is_end() && self.stored.is_none();
                 true
             }
             Place::Delta { next_seq } => next_seq >= self.next_seq,

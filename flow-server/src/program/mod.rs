@@ -30,7 +30,7 @@ use scheduled::Scheduled;
 /// |---|---|
 /// | `run FLOW key=value` | runs a flow of the program or of a file, and asks people at the terminal |
 /// | `start FLOW key=value` | starts an execution, and waits until it is over, or waits for people or a signal |
-/// | `list`, `show`, `events`, `answer`, `signal`, `cancel`, `continue`, `copy`, `delete` | the executions of the store: see [`ExecutionCommands`] |
+/// | `list`, `show`, `events`, `answer`, `signal`, `cancel`, `retry`, `copy`, `delete` | the executions of the store: see [`ExecutionCommands`] |
 /// | `serve --listen 127.0.0.1:7878` | serves them over HTTP, with the studio, and works on them |
 /// | `worker --concurrent 8` | works on executions that were started elsewhere, this many at once |
 /// | `schedules` | lists what is started on schedules, with the feature `schedule` |

@@ -175,30 +175,32 @@ pub(super) async fn cancel(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(super) struct ContinueParams {
+pub(super) struct RetryParams {
     /// The steps to add to its budget, if it has one. By default, none.
     #[param(minimum = 0)]
     more_steps: Option<u64>,
 }
 
-/// Continue a halted execution
+/// Try an execution again that has failed or is halted
 ///
-/// An execution that is not halted stays as it is. Adding steps to it is an error.
-#[utoipa::path(post, path = "/executions/{id}/continue", operation_id = "continue_execution", tag = "executions",
-    params(("id" = String, Path, format = "uuid", description = "The id of the execution"), ContinueParams),
+/// It continues at the step that failed, which has all its attempts again. What was done stays done. An
+/// execution that is neither failed nor halted, and not over, stays as it is. Adding steps to one that is
+/// not halted is an error.
+#[utoipa::path(post, path = "/executions/{id}/retry", operation_id = "retry_execution", tag = "executions",
+    params(("id" = String, Path, format = "uuid", description = "The id of the execution"), RetryParams),
     responses(
         (status = 200, description = "The execution", body = ExecutionView),
         (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
     ))]
-pub(super) async fn go_on(
+pub(super) async fn retry(
     caller: Caller,
     Id(id): Id,
-    Params(params): Params<ContinueParams>,
+    Params(params): Params<RetryParams>,
 ) -> Result<Json<ExecutionView>, Problem> {
     let executions = caller.executions()?;
     let execution = match params.more_steps {
-        None => executions.continue_halted(id).await?,
-        Some(steps) => executions.continue_with_steps(id, steps).await?,
+        None => executions.retry(id).await?,
+        Some(steps) => executions.retry_with_steps(id, steps).await?,
     };
     Ok(Json(ExecutionView::of(&execution)?))
 }

@@ -74,7 +74,7 @@ fn described() -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
         .routes(routes!(executions::get, executions::delete))
         .routes(routes!(executions::cancel))
         .routes(routes!(executions::undoable))
-        .routes(routes!(executions::go_on))
+        .routes(routes!(executions::retry))
         .routes(routes!(executions::copy))
         .routes(routes!(executions::link))
         .routes(routes!(executions::structure))

@@ -13,7 +13,7 @@ import { Stream } from "./stream.js";
 import { Timeline } from "./timeline.js";
 
 // Records with which the status of an execution, its questions or its signals change.
-const TURNS = new Set(["paused", "resumed", "awaiting", "received", "run_completed", "run_failed", "run_cancelled"]);
+const TURNS = new Set(["run_retried", "paused", "resumed", "awaiting", "received", "run_completed", "run_failed", "run_cancelled"]);
 
 // Records that are there while it is still queued. It leaves the queue without one.
 const BEGINNINGS = new Set(["run_started", "run_copied"]);
@@ -38,6 +38,7 @@ class ExecutionPage {
   // The signals that its flow takes.
   #accepted = [];
   #status;
+  #followAgain = () => {};
   // The names of the steps that are done and not undone, if it is or may be being undone.
   #undoable = [];
   #pictureBox = element("section", { class: "picture", "aria-label": "Picture" });
@@ -76,7 +77,12 @@ class ExecutionPage {
       this.#page.connection(state, error);
       if (state === "live") turn();
     };
-    const stream = new Stream(`${this.#path}/events?deltas=true`, { onEvents, onState });
+    let stream = new Stream(`${this.#path}/events?deltas=true`, { onEvents, onState });
+    // The stream of an execution that has failed is over. A retry adds to it.
+    this.#followAgain = () => {
+      stream.stop();
+      stream = new Stream(`${this.#path}/events?deltas=true`, { onEvents, onState });
+    };
     // What runs gets longer also when nothing happens.
     const clock = setInterval(() => this.#model.isOver || draw(), 1000);
     // That an undo node has failed for good, and the execution is halted, is in no record.
@@ -173,7 +179,7 @@ class ExecutionPage {
 
   #actions(hasEnded, { halted: isHalted, status: now }) {
     if (api.isLinked()) return "";
-    const goOn = button("Continue", () => this.#continue(), { data: { act: "continue" } });
+    const retry = button("Retry", () => this.#retry(), { data: { act: "retry" } });
     const cancel = button("Cancel …", () => this.#cancel(), { class: "danger", data: { act: "cancel" } });
     const end = button("End without undoing …", () => this.#endWithoutUndoing(), { class: "danger", data: { act: "end" } });
     const remove = button("Delete …", () => this.#remove(), { class: "danger", data: { act: "delete" } });
@@ -181,7 +187,7 @@ class ExecutionPage {
     const signal = button("Send signal …", () => this.#signal(), { data: { act: "signal" } });
     const takes = !hasEnded && this.#accepted.length > 0;
     const ends = [...(hasEnded || now === "cancelling" ? [] : [cancel]), ...(this.#mayStay(hasEnded, isHalted, now) ? [end] : [])];
-    return element("p", { class: "buttons" }, share, ...(isHalted ? [goOn] : []), ...(takes ? [signal] : []), ...ends, remove);
+    return element("p", { class: "buttons" }, share, ...(isHalted || now === "failed" ? [retry] : []), ...(takes ? [signal] : []), ...ends, remove);
   }
 
   // An execution that is undone, or cannot be because it is halted, may be ended as it is.
@@ -189,8 +195,9 @@ class ExecutionPage {
     return !hasEnded && (now === "cancelling" || (isHalted && this.#undoable.length > 0));
   }
 
-  async #continue() {
-    await api.post(`${this.#path}/continue`);
+  async #retry() {
+    await api.post(`${this.#path}/retry`);
+    this.#followAgain();
     await this.#turned();
   }
 

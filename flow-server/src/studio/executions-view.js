@@ -7,7 +7,7 @@ import "./virtual-list.js";
 
 const PAGE = 1000;
 const STATUSES = ["queued", "running", "paused", "cancelling", "completed", "failed", "cancelled"];
-const CHANGES = "kind=run_started,run_copied,paused,resumed,awaiting,received,run_completed,run_failed,run_cancelled";
+const CHANGES = "kind=run_started,run_copied,run_retried,paused,resumed,awaiting,received,run_completed,run_failed,run_cancelled";
 
 // An execution leaves the queue without a record: the next one is that of its first node.
 const BEGINNINGS = "kind=node_started";

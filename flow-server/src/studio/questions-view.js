@@ -6,7 +6,7 @@ import { linkDialog } from "./links.js";
 import { SchemaForm } from "./schema-form.js";
 import { Stream } from "./stream.js";
 
-const CHANGES = "kind=run_started,run_copied,paused,resumed,received,run_completed,run_failed,run_cancelled";
+const CHANGES = "kind=run_started,run_copied,run_retried,paused,resumed,received,run_completed,run_failed,run_cancelled";
 
 export async function questionsView(place, [token], page) {
   if (token !== undefined) return onePage(place, token);

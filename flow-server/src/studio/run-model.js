@@ -71,6 +71,7 @@ export class RunModel {
     this.startedAt ??= event.timestamp;
     if (kind === "run_started" || kind === "run_copied") this.#root ||= event.namespace;
     if (ENDS.has(kind)) this.#end(kind, event);
+    else if (kind === "run_retried") this.#retried(event.payload.data?.dropped ?? []);
     else if (event.namespace !== this.#root) this.#recorded(kind, event);
     return true;
   }
@@ -153,9 +154,7 @@ export class RunModel {
       offset: event.offset, before: node.items, start: event.timestamp, end: undefined, state: "running", attempts: 1, failures: [],
     };
     this.visits.push(visit);
-    this.#open.set(key, visit);
-    node.open.add(visit);
-    for (const step of around(visit.step)) this.#inside.set(step, (this.#inside.get(step) ?? 0) + 1);
+    this.#opened(visit);
     return visit;
   }
 
@@ -166,9 +165,11 @@ export class RunModel {
   // Some are closed because the execution has ended, and not because they have.
   #close(visit, event, state, hasEnded = false) {
     visit.end = event.timestamp;
+    visit.endSeq = event.seq;
     visit.state = state;
     visit.action = event.payload?.action ?? visit.action;
     // Also if it failed: a loop that collects errors goes on, and no item of it runs any more.
+    visit.itemHasEnded = hasEnded;
     if (visit.isItem && hasEnded) visit.node.itemsDone += 1;
     if (!visit.isItem) visit.node.progress = undefined;
     if (visit.undoes !== undefined && state === "done") this.#node(this.pathInPicture(visit.undoes)).undone += 1;
@@ -183,13 +184,35 @@ export class RunModel {
   }
 
   // What still runs inside of a step that is over was dropped with it, such as the other branches of a race.
-  #dropInside({ step, timestamp }) {
+  #dropInside({ step, timestamp, seq }) {
     if (!this.#inside.has(step)) return;
     for (const visit of [...this.#open.values()].filter((one) => around(one.step).includes(step))) {
-      this.#close(visit, { timestamp }, "dropped");
+      this.#close(visit, { timestamp, seq }, "dropped");
       this.#settle(visit.node);
       this.dropped += 1;
     }
+  }
+
+  // The execution continues without these records: what ended by them still runs.
+  #retried(dropped) {
+    this.isOver = false;
+    const records = new Set(dropped);
+    for (const visit of this.visits.filter((one) => records.has(one.endSeq))) {
+      visit.end = undefined;
+      visit.endSeq = undefined;
+      visit.error = undefined;
+      visit.state = "running";
+      if (visit.isItem && visit.itemHasEnded) visit.node.itemsDone -= 1;
+      visit.itemHasEnded = false;
+      this.#opened(visit);
+      this.#settle(visit.node);
+    }
+  }
+
+  #opened(visit) {
+    this.#open.set(visit.key, visit);
+    visit.node.open.add(visit);
+    for (const step of around(visit.step)) this.#inside.set(step, (this.#inside.get(step) ?? 0) + 1);
   }
 
   #settle(node) {

@@ -35,7 +35,7 @@ fn body(method: &Method, path: &str) -> Option<Value> {
     let body = match path.rsplit('/').next().unwrap() {
         _ if *method != Method::POST => return None,
         "executions" | "executions?wait=5" => json!({ "employee": "Ann", "amount": 950 }),
-        "continue" => return None,
+        "retry" => return None,
         "cancel" => json!({ "reason": "because" }),
         "copies" => json!({ "seq": 0 }),
         "links" => json!({ "expiresInSeconds": 60 }),

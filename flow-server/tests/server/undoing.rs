@@ -101,8 +101,8 @@ async fn one_that_is_cancelled_is_cancelling_until_it_is_undone() {
     );
 
     refund.is_open.store(true, Ordering::SeqCst);
-    let go_on = client.post(&format!("{path}/continue"), Value::Null).await;
-    go_on.expect(200);
+    let retry = client.post(&format!("{path}/retry"), Value::Null).await;
+    retry.expect(200);
     let ended = client.get(&format!("{path}?wait=60")).await.expect(200);
     assert_eq!(
         (&ended["status"], &ended["reason"]),

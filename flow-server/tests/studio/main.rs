@@ -19,6 +19,7 @@ mod looks;
 mod page;
 mod people;
 mod reconnect;
+mod retried;
 mod server;
 mod signals;
 mod size;

@@ -47,7 +47,7 @@ fn one_that_cannot_be_undone_is_cancelling_until_it_is_ended_as_it_is() {
     // Its undo node has failed.
     page.wait("all('h1 .status').map((it) => it.textContent).join() === 'cancelling,halted'");
     page.wait("find('.facts').textContent.includes('Not undone yetsale.charge')");
-    page.wait("!find('form.question') && named('button', 'Continue')");
+    page.wait("!find('form.question') && named('button', 'Retry')");
     assert_eq!(page.eval("named('button', 'Cancel …') === undefined"), true);
 
     page.click("named('button', 'End without undoing …')");

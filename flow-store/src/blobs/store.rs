@@ -328,6 +328,24 @@ impl<S: Store> Store for BlobStore<S> {
         }
     }
 
+    async fn reopen(
+        &self,
+        id: ExecutionId,
+        status: Status,
+        mut record: Record,
+    ) -> Result<Row, StoreError> {
+        let mut away = self.values.away(id);
+        away.take(Some(record.seq), &mut record.payload);
+        away.put().await?;
+        let row = self.store.reopen(id, status, record).await?;
+        let mut filled = self.values.fill(vec![row]).await?;
+        match filled.pop() {
+            Some((row, None)) => Ok(row),
+            // It may have been deleted since.
+            _ => self.execution(id).await?.ok_or(StoreError::NotFound(id)),
+        }
+    }
+
     async fn records(
         &self,
         id: ExecutionId,

@@ -255,6 +255,27 @@ impl Store for MemoryStore {
             .ok_or(StoreError::NotFound(id))
     }
 
+    async fn reopen(
+        &self,
+        id: ExecutionId,
+        status: Status,
+        record: Record,
+    ) -> Result<Row, StoreError> {
+        refusal::is_reopened(status)?;
+        let mut contents = self.contents();
+        let mut execution = contents.take(id).ok_or(StoreError::NotFound(id))?;
+        let row = &mut execution.row;
+        if row.status.is_over() && row.next_seq == record.seq {
+            row.reopen(status, record.at_ms);
+            contents.add_records(&mut execution, vec![record]);
+        }
+        contents.put(execution);
+        let reopened = contents.executions.get(&id);
+        reopened
+            .map(|it| it.row.clone())
+            .ok_or(StoreError::NotFound(id))
+    }
+
     async fn records(
         &self,
         id: ExecutionId,

@@ -126,11 +126,15 @@ pub async fn of_writes_double_nothing(line: Arc<Losing>) {
     let last = record(0, RecordKind::RunCancelled);
     let ended = store.end(id, Status::Cancelled, "", last, EndIf::NotOver);
     assert_eq!(ended.await.unwrap().next_seq, 22);
+    line.lose();
+    let retried = record(22, RecordKind::RunRetried);
+    let reopened = store.reopen(id, Status::Running, retried).await.unwrap();
+    assert_eq!((reopened.status, reopened.next_seq), (Status::Running, 23));
 
     let stored = store.records(id, 0, 99).await.unwrap();
     let seqs: Vec<u64> = stored.iter().map(|it| it.seq).collect();
-    assert_eq!(seqs, (0..22).collect::<Vec<_>>());
-    assert_eq!(store.log(None, offset, 99).await.unwrap().len(), 22);
+    assert_eq!(seqs, (0..23).collect::<Vec<_>>());
+    assert_eq!(store.log(None, offset, 99).await.unwrap().len(), 23);
 
     line.lose();
     assert!(store.delete(id).await.unwrap());

@@ -42,6 +42,8 @@ pub mod queue;
 #[doc(hidden)]
 pub mod records;
 #[doc(hidden)]
+pub mod reopen;
+#[doc(hidden)]
 pub mod signals;
 #[doc(hidden)]
 pub mod transactions;
@@ -139,6 +141,18 @@ macro_rules! suite {
                     writes_nothing_if_over,
                     is_refused_for_an_unknown_execution,
                     is_refused_for_a_status_that_goes_on,
+                    succeeds_for_one_of_many,
+                };
+                reopen: {
+                    continues_what_is_over,
+                    lets_it_be_claimed_and_written_to,
+                    puts_it_in_the_queue,
+                    counts_towards_the_limit_of_its_key,
+                    leaves_questions_closed_and_signals_kept,
+                    forgets_the_halt_and_the_cancellation,
+                    writes_nothing_if_not_over_or_elsewhere,
+                    is_refused_for_an_unknown_execution,
+                    is_refused_for_another_status,
                     succeeds_for_one_of_many,
                 };
                 cancelling: {

@@ -19,8 +19,8 @@ pub(super) enum Command {
     Signal(Signal),
     /// Cancel an execution. What its steps have done is undone first, if they can be undone.
     Cancel(Cancel),
-    /// Continue a halted execution.
-    Continue(Continue),
+    /// Try an execution again that has failed or is halted, at the step that failed.
+    Retry(Retry),
     /// Start a copy of an execution that continues from a record, optionally with other values.
     Copy(Copy),
     /// Delete an execution with its journal. A running execution is cancelled.
@@ -149,12 +149,13 @@ pub(super) struct Cancel {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The program needs the flow of the execution. First mend what has halted it: `show` prints that.
+First mend the cause: `show` prints it. What was done stays done, and the step that failed has all its attempts
+again. To try something else, from any record and with other values, see `copy`.
 
 Examples:
-  … continue 019a4c1e-7
-  … continue 019a4c1e-7 --more-steps 1000    if its budget of steps is used up")]
-pub(super) struct Continue {
+  … retry 019a4c1e-7
+  … retry 019a4c1e-7 --more-steps 1000    if it is halted because its budget of steps is used up")]
+pub(super) struct Retry {
     /// The id of the execution, or its first digits: see `list`.
     #[arg(value_name = "ID")]
     pub(super) execution: String,

@@ -1,4 +1,4 @@
-//! The commands `cancel` and `continue`.
+//! The commands `cancel` and `retry`.
 
 use flow_durable::{Execution, Executions, RuntimeError, Status, UndoableStep};
 use flow_spec::visible;
@@ -41,27 +41,28 @@ pub(super) async fn cancel(
     Ok(Outcome::Fine)
 }
 
-pub(super) async fn go_on(
-    arguments: &arguments::Continue,
+pub(super) async fn retry(
+    arguments: &arguments::Retry,
     executions: &Executions,
 ) -> Result<Outcome, String> {
     let id = find_id(executions, &arguments.execution).await?;
-    let halted = executions.get(id).await.map_err(said)?;
-    let continued = match arguments.more_steps {
-        Some(steps) => executions.continue_with_steps(id, steps).await,
-        None if halted.halted().is_none() => return Err(format!("{id} is not halted")),
-        None => executions.continue_halted(id).await,
+    let before = executions.get(id).await.map_err(said)?;
+    let is_stopped = before.status() == Status::Failed || before.halted().is_some();
+    let retried = match arguments.more_steps {
+        Some(steps) => executions.retry_with_steps(id, steps).await,
+        None if !is_stopped && !before.status().is_over() => {
+            return Err(format!("{id} has not failed, and is not halted"));
+        }
+        None => executions.retry(id).await,
     };
-    continued.map_err(|error| match error {
+    retried.map_err(|error| match error {
         RuntimeError::NotRegistered { flow } => format!(
-            "this program does not have the flow `{flow}`. Continue it with a program that has it, or start that with `serve` or \
+            "this program does not have the flow `{flow}`. Retry it with a program that has it, or start that with `serve` or \
              `worker`"
         ),
         error => said(error),
     })?;
-    output::print(&format!(
-        "{id} is no longer halted, and continues in a process that has its flow\n"
-    ))?;
+    output::print(&format!("{id} continues in a process that has its flow\n"))?;
     Ok(Outcome::Fine)
 }
 
@@ -130,17 +131,17 @@ mod tests {
         let execution = started.await.unwrap();
         execution.settled().await.unwrap_err();
         bake.is_mended.store(true, Ordering::SeqCst);
-        let arguments = |more_steps| arguments::Continue {
+        let arguments = |more_steps| arguments::Retry {
             execution: execution.id().to_string(),
             more_steps,
         };
-        go_on(&arguments(None), executions).await.unwrap();
+        retry(&arguments(None), executions).await.unwrap();
         let done = execution.settled().await.unwrap();
         assert_eq!(done.status(), Status::Completed);
-        for more_steps in [None, Some(5)] {
-            let refused = go_on(&arguments(more_steps), executions).await;
+        for (more_steps, told) in [(None, "is completed already"), (Some(5), "is not halted")] {
+            let refused = retry(&arguments(more_steps), executions).await;
             let error = refused.unwrap_err();
-            assert!(error.contains("is not halted"), "{error}");
+            assert!(error.contains(told), "{error}");
         }
     }
 }

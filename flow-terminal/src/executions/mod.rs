@@ -1,5 +1,5 @@
-//! Commands to inspect a store of executions, answer questions, send signals, and end and continue
-//! executions. Only signals and `continue` need the flows.
+//! Commands to inspect a store of executions, answer questions, send signals, and end and retry
+//! executions. Only signals and `retry` of a halted execution need the flows.
 
 mod arguments;
 mod ends;
@@ -21,7 +21,7 @@ use arguments::Command;
 use find::{find, find_id, said};
 pub use store::{InvalidStore, StoreAddress};
 
-/// Commands for the executions of a store. Only `signal`, `continue`, and `cancel` of a halted execution
+/// Commands for the executions of a store. Only `signal`, and `retry` and `cancel` of a halted execution
 /// that has to be undone need flows: resumed executions wait for a process that has them.
 ///
 /// | | |
@@ -88,7 +88,7 @@ impl ExecutionCommands {
     /// Executes the parsed command line, with access to the executions of all owners. If the
     /// runtime has flows, and the process ends after the command, the runtime should [run
     /// nothing](flow_durable::RuntimeOptions::concurrent_executions). Otherwise, the end of the
-    /// process interrupts steps that `answer`, `signal`, `copy`, `cancel` and `continue` start, and
+    /// process interrupts steps that `answer`, `signal`, `copy`, `cancel` and `retry` start, and
     /// a worker repeats them.
     ///
     /// # Errors
@@ -121,7 +121,7 @@ async fn carry_out(command: &Command, executions: &Executions) -> Result<Outcome
             Ok(Outcome::Fine)
         }
         Command::Cancel(arguments) => ends::cancel(arguments, executions).await,
-        Command::Continue(arguments) => ends::go_on(arguments, executions).await,
+        Command::Retry(arguments) => ends::retry(arguments, executions).await,
         Command::Copy(arguments) => copy(arguments, executions).await,
         Command::Delete(arguments) => {
             let id = find_id(executions, &arguments.execution).await?;

@@ -170,6 +170,15 @@ impl Store for PostgresStore {
         write::end(&self.database, id, status, reason, &record, condition).await
     }
 
+    async fn reopen(
+        &self,
+        id: ExecutionId,
+        status: Status,
+        record: Record,
+    ) -> Result<Row, StoreError> {
+        write::reopen(&self.database, id, status, &record).await
+    }
+
     async fn records(
         &self,
         id: ExecutionId,

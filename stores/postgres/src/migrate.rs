@@ -8,7 +8,7 @@ use super::database::Database;
 use super::errors::{CallError, Failure, store_error};
 
 /// The statements that upgrade each version to the next.
-const VERSIONS: [&[&str]; 4] = [
+const VERSIONS: [&[&str]; 5] = [
     &[
         include_str!("version_1/tables.sql"),
         include_str!("version_1/log.sql"),
@@ -18,6 +18,7 @@ const VERSIONS: [&[&str]; 4] = [
     &[include_str!("version_2.sql")],
     &[include_str!("version_3.sql")],
     &[include_str!("version_4.sql")],
+    &[include_str!("version_5.sql")],
 ];
 
 /// Upgrades the tables. If several processes do this at once, one does it and the others wait.

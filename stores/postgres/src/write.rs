@@ -458,6 +458,31 @@ pub(super) async fn end(
     Ok(row)
 }
 
+pub(super) async fn reopen(
+    database: &Database,
+    id: ExecutionId,
+    status: Status,
+    record: &Record,
+) -> Result<Row, StoreError> {
+    refusal::is_reopened(status)?;
+    let sql = "SELECT * FROM {schema}.reopen_execution($1, $2, $3, $4, $5)";
+    let values: [Value<'_>; _] = [
+        (&id.as_uuid(), Type::UUID),
+        (&status.as_str(), Type::TEXT),
+        (&integer(record.seq), Type::INT8),
+        (&integer(record.at_ms), Type::INT8),
+        (&given::record(record), Type::TEXT),
+    ];
+    let found = database.rows(sql, &values).await?;
+    let row = found.first().ok_or(StoreError::NotFound(id))?;
+    let row = rows::execution(row)?;
+    database.tell(Written {
+        records: true,
+        work: true,
+    });
+    Ok(row)
+}
+
 pub(super) async fn settle(
     database: &Database,
     token: Token,

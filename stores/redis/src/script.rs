@@ -53,6 +53,7 @@ scripts! {
     OPEN = "open",
     QUESTIONS = "questions",
     RENEW = "renew",
+    REOPEN = "reopen",
     SETTLE = "settle",
     SIGNAL = "signal",
     TAKE_QUEUED = "take_queued",

@@ -405,6 +405,36 @@ pub(super) async fn end(
     }
 }
 
+pub(super) async fn reopen(
+    database: &Database,
+    id: ExecutionId,
+    status: Status,
+    record: &Record,
+) -> Result<Row, StoreError> {
+    refusal::is_reopened(status)?;
+    let arguments = Arguments::default()
+        .id(id.as_uuid())
+        .text(status.as_str())
+        .number(record.seq)
+        .number(record.at_ms)
+        .record(record);
+    let call = Uuid::new_v4();
+    let answer = database.write(&script::REOPEN, call, arguments).await?;
+    let (tag, parts) = reply::tagged(answer)?;
+    match tag.as_str() {
+        "row" => {
+            let row = execution(id, first(parts))?;
+            database.tell(Written {
+                records: true,
+                work: true,
+            });
+            Ok(row)
+        }
+        "not_found" => Err(StoreError::NotFound(id)),
+        other => Err(reply::unknown(other)),
+    }
+}
+
 pub(super) async fn settle(
     database: &Database,
     token: Token,

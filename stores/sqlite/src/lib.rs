@@ -346,6 +346,16 @@ impl Store for SqliteStore {
         .await
     }
 
+    async fn reopen(
+        &self,
+        id: ExecutionId,
+        status: Status,
+        record: Record,
+    ) -> Result<Row, StoreError> {
+        self.write(move |connection| write::reopen(connection, id, status, &record))
+            .await
+    }
+
     async fn records(
         &self,
         id: ExecutionId,

@@ -314,6 +314,25 @@ pub(super) fn end(
     Ok(execution.row)
 }
 
+pub(super) fn reopen(
+    connection: &Connection,
+    id: ExecutionId,
+    status: Status,
+    record: &Record,
+) -> Result<Row, StoreError> {
+    refusal::is_reopened(status)?;
+    let mut execution = read::execution(connection, id)?.ok_or(StoreError::NotFound(id))?;
+    let row = &mut execution.row;
+    if !row.status.is_over() || row.next_seq != record.seq {
+        return Ok(execution.row);
+    }
+    insert_records(connection, row, std::slice::from_ref(record))?;
+    row.reopen(status, record.at_ms);
+    row.next_seq += 1;
+    put(connection, &execution)?;
+    Ok(execution.row)
+}
+
 pub(super) fn settle(
     connection: &Connection,
     token: Token,

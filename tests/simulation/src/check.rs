@@ -318,6 +318,11 @@ fn run(case: &Case) -> Result<Option<Ending>, Box<Failure>> {
     for index in 1..=copies {
         copy(case, &mut machine, &execution, &ending, index);
     }
+    // A process that was stopped and goes on would try it once more.
+    let is_retried = case.changed.is_none() && case.deleted.is_none() && case.freeze.is_none();
+    if execution.status() == Status::Failed && is_retried {
+        retry(case, &mut machine, &execution, &ending);
+    }
     verdict_keeps(case, &ending.journal)?;
     Ok(Some(ending))
 }
@@ -387,6 +392,52 @@ fn copy(
     if !is_cancelled && !is_told && expected.compared_with(&ending) == Compared::Same {
         let what = format!("the execution that goes on from record {seq}");
         expected.check_same(&ending, &what);
+    }
+}
+
+/// Tries an execution again that has failed: nothing that was done is done again, and it fails again, because
+/// nothing has changed. Who wins a race may be another one, since what was done takes no time any more.
+fn retry(case: &Case, machine: &mut Machine, execution: &Execution, expected: &Ending) {
+    let flow = flows::all()[case.flow % flows::all().len()];
+    let id = execution.id();
+    let failed = |record: &&Record| record.kind == RecordKind::NodeFailed;
+    let failed: Vec<String> = parts(machine, id)
+        .into_iter()
+        .chain([(id, expected.journal.clone())])
+        .flat_map(|(id, records)| {
+            let failed: Vec<String> = records
+                .iter()
+                .filter(failed)
+                .map(|record| format!("{id}/{}", record.step))
+                .collect();
+            failed
+        })
+        .collect();
+    world(|world| world.done.retain(|step| !failed.contains(step)));
+    let version = case.version(machine.processes);
+    let work = Work::Retry(id);
+    let stop = case.stops.first().copied();
+    let mut done = machine.process(case, (flow, version), work, stop);
+    if stop.is_some() && !matches!(done, Some(Done::Over(_))) {
+        done = machine.process(case, (flow, version), work, None);
+    }
+    let Some(Done::Over(retried)) = done else {
+        return;
+    };
+    let journal = records(machine, id).unwrap_or_default();
+    if !case.prune && !journal.starts_with(&expected.journal) {
+        violated("records are no longer there after it was retried".to_owned());
+    }
+    laws::ended(&journal);
+    let counting = laws::counting(id, journal);
+    laws::journal(&counting, false);
+    let parts = parts(machine, id)
+        .into_iter()
+        .map(|(part, records)| (part, laws::counting(part, records)));
+    let ending = ending(&retried, counting, parts.collect());
+    let has_race = flow.structure().to_string().contains("flow.first");
+    if !has_race && expected.compared_with(&ending) == Compared::Same {
+        expected.check_same(&ending, "the execution that was retried");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flow_durable::{ExecutionId, Record, RecordKind, SignalRow};
+use flow_durable::{ExecutionId, Payload, Record, RecordKind, SignalRow};
 use serde_json::Value;
 
 use crate::process::told;
@@ -13,9 +13,9 @@ fn violated(message: String) {
     world(|world| world.violations.push(message));
 }
 
-/// What has an outcome in this journal must not run again.
+/// What has an outcome in this journal must not run again, unless a retry has dropped it.
 pub(crate) fn stored(id: ExecutionId, now: &[Record]) {
-    for record in now {
+    for record in counting(id, now.to_vec()) {
         let kinds = [RecordKind::Outcome, RecordKind::NodeFailed];
         if kinds.contains(&record.kind) {
             world(|world| world.done.insert(format!("{id}/{}", record.step)));
@@ -30,6 +30,29 @@ pub(crate) fn stopped(id: ExecutionId, before: &mut Vec<Record>, now: Vec<Record
         violated("records that were stored are no longer there".to_owned());
     }
     *before = now;
+}
+
+/// The records without those that retries have dropped, numbered again.
+pub(crate) fn counting(id: ExecutionId, records: Vec<Record>) -> Vec<Record> {
+    let retries = records
+        .iter()
+        .filter(|record| record.kind == RecordKind::RunRetried);
+    let dropped = retries.flat_map(|retry| {
+        let dropped = Payload::of(id, retry).dropped();
+        dropped.unwrap_or_else(|error| {
+            violated(format!("it is not known what was dropped: {error}"));
+            Vec::new()
+        })
+    });
+    let dropped: BTreeSet<u64> = dropped.collect();
+    let first = records.first().map_or(0, |first| first.seq);
+    let counting = records
+        .into_iter()
+        .filter(|record| !dropped.contains(&record.seq) && record.kind != RecordKind::RunRetried);
+    let numbered = (first..).zip(counting);
+    numbered
+        .map(|(seq, record)| Record { seq, ..record })
+        .collect()
 }
 
 /// A journal is sound in itself. If the flow has versions, a step may be reached again behind a

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use flow_durable::{
-    Execution, ExecutionId, ListOptions, OpenQuestion, Runtime, RuntimeError, RuntimeOptions,
-    SignalOptions, StartOptions,
+    Execution, ExecutionId, ListOptions, OpenQuestion, RecordKind, Runtime, RuntimeError,
+    RuntimeOptions, SignalOptions, StartOptions,
 };
 use futures_util::future::{Either, select};
 use serde_json::{Value, json};
@@ -181,6 +181,8 @@ pub(crate) enum Work {
     Start(u64),
     /// To go on from a record of an execution, and see that to its end.
     Copy(ExecutionId, u64),
+    /// To try an execution again that has failed, unless that has been done, and see it to its end.
+    Retry(ExecutionId),
 }
 
 impl Work {
@@ -220,9 +222,35 @@ impl Work {
                     }
                 }
             }
+            Work::Retry(id) => {
+                retry(runtime, id).await?;
+                id
+            }
         };
         let cancelled = case.cancelled.filter(|_| matches!(self, Work::Start(_)));
         see_to_its_end(runtime, id, moves, (case, cancelled), store).await
+    }
+}
+
+/// Tries an execution again, once. `None` if it cannot be retried.
+async fn retry(runtime: &Runtime, id: ExecutionId) -> Option<()> {
+    loop {
+        let journal = match runtime.executions().get(id).await {
+            Ok(execution) => execution.journal().await,
+            Err(error) => Err(error),
+        };
+        match journal {
+            Ok(journal) if journal.iter().any(|it| it.kind == RecordKind::RunRetried) => {
+                return Some(());
+            }
+            Ok(_) => match runtime.executions().retry(id).await {
+                Ok(_) => return Some(()),
+                Err(RuntimeError::NotRetried { .. }) => return None,
+                Err(error) => expected(&error, "retry"),
+            },
+            Err(error) => expected(&error, "journal"),
+        }
+        tokio::time::sleep(LOOK).await;
     }
 }
 
@@ -295,9 +323,9 @@ async fn see_to_its_end(
             if let Some(reason) = execution.halted()
                 && is_not_undone(&execution, reason)
                 && hashed(&(round, "continue")).is_multiple_of(2)
-                && let Err(error) = runtime.executions().continue_halted(id).await
+                && let Err(error) = runtime.executions().retry(id).await
             {
-                expected(&error, "continue_halted");
+                expected(&error, "retry");
             }
             if let Ok(Err(error)) = tokio::time::timeout(Duration::ZERO, execution.settled()).await
             {

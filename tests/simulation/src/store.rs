@@ -244,6 +244,15 @@ impl Store for Fragile {
             .await
     }
 
+    async fn reopen(
+        &self,
+        id: ExecutionId,
+        status: Status,
+        record: Record,
+    ) -> Result<Row, StoreError> {
+        self.around(self.store.reopen(id, status, record)).await
+    }
+
     async fn records(
         &self,
         id: ExecutionId,

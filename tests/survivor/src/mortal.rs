@@ -278,6 +278,15 @@ impl<S: Store> Store for Mortal<S> {
             .await
     }
 
+    async fn reopen(
+        &self,
+        id: ExecutionId,
+        status: Status,
+        record: Record,
+    ) -> Result<Row, StoreError> {
+        self.call(self.store.reopen(id, status, record)).await
+    }
+
     async fn records(
         &self,
         id: ExecutionId,

@@ -178,6 +178,15 @@ impl<S: Store> Store for Told<S> {
         self.0.end(id, status, reason, record, condition).await
     }
 
+    async fn reopen(
+        &self,
+        id: ExecutionId,
+        status: Status,
+        record: Record,
+    ) -> Result<Row, StoreError> {
+        self.0.reopen(id, status, record).await
+    }
+
     async fn records(
         &self,
         id: ExecutionId,

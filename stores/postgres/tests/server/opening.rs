@@ -37,13 +37,13 @@ async fn a_newer_one_is_refused() {
     server.query("UPDATE newer.version SET version = 7");
     let opened = PostgresStore::connect_with(&server.url(), options).await;
     assert!(
-        matches!(opened, Err(StoreError::TooNew { found: 7, known: 4 })),
+        matches!(opened, Err(StoreError::TooNew { found: 7, known: 5 })),
         "{opened:?}"
     );
 }
 
 /// The statements of each version before this one.
-const EARLIER: [&[&str]; 3] = [
+const EARLIER: [&[&str]; 4] = [
     &[
         include_str!("../../src/version_1/tables.sql"),
         include_str!("../../src/version_1/log.sql"),
@@ -52,6 +52,7 @@ const EARLIER: [&[&str]; 3] = [
     ],
     &[include_str!("../../src/version_2.sql")],
     &[include_str!("../../src/version_3.sql")],
+    &[include_str!("../../src/version_4.sql")],
 ];
 
 #[tokio::test]
@@ -89,7 +90,7 @@ async fn an_earlier_one_gets_what_it_lacks_and_keeps_its_executions() {
         let options = PostgresOptions::new().schema(&schema).callers_clocks();
         let store = PostgresStore::connect_with(&server.url(), options).await;
         let store = store.unwrap();
-        assert_eq!(in_schema("SELECT version FROM {schema}.version"), "4");
+        assert_eq!(in_schema("SELECT version FROM {schema}.version"), "5");
         let row = store.execution(id).await.unwrap().unwrap();
         assert_eq!((row.halted, row.take_overs), (None, None));
         let fence = claim(&store, id).await;
