@@ -77,7 +77,8 @@ pub(crate) fn delay(
     Ok(())
 }
 
-/// Lets an attempt at a flow begin at this time: at its start, or at the end of the pause before it.
+/// Lets a step or an attempt at a flow begin at this time: at its start, or at the end of the pause
+/// before it.
 fn begin_at(record: &mut Record, now_ms: u64) {
     record.at_ms = now_ms;
     if record.kind == RecordKind::Waiting {

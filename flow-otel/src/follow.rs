@@ -37,6 +37,8 @@ pub struct Follower {
 struct Run {
     trace: RunTrace,
     end: Option<String>,
+    /// True when its earlier records have been read, which were exported before.
+    is_followed: bool,
 }
 
 impl std::fmt::Debug for Run {
@@ -164,6 +166,7 @@ impl Follower {
         let mut run = Run {
             trace: RunTrace::new(self.telemetry.clone(), of(id, execution, first), exports),
             end: None,
+            is_followed: false,
         };
         for record in &earlier {
             // What is damaged was an error where it was followed.
@@ -172,6 +175,7 @@ impl Follower {
         if !earlier.is_empty() {
             run.trace.export_from_here();
         }
+        run.is_followed = true;
         Ok(run)
     }
 }
@@ -218,7 +222,7 @@ impl Run {
     ) -> Result<bool, RuntimeError> {
         let (step, at) = (record.step.as_str(), record.at());
         let payload = Payload::of(id, record);
-        let trace = &mut self.trace;
+        let (trace, is_followed) = (&mut self.trace, self.is_followed);
         match record.kind {
             RecordKind::NodeStarted => trace.node_started(Reached {
                 step,
@@ -268,6 +272,9 @@ impl Run {
                 let original = payload.copied_from();
                 let link = original.as_ref().ok().map(|it| link(*it, &record.path));
                 trace.copied(link, at);
+                if is_followed {
+                    trace.copy_begins();
+                }
                 original?;
             }
             RecordKind::RunCompleted | RecordKind::RunFailed | RecordKind::RunCancelled => {

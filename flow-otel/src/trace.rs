@@ -127,10 +127,15 @@ impl RunTrace {
         }
     }
 
-    /// Begins a copy here. Everything that it copied was exported with the original.
+    /// Begins a copy here.
     pub(crate) fn copied(&mut self, link: Option<Link>, at: SystemTime) {
         self.links.extend(link);
         self.started = at;
+    }
+
+    /// Counts a copy, and exports spans from now on. Everything that it copied was exported with the
+    /// original.
+    pub(crate) fn copy_begins(&mut self) {
         self.telemetry.run_started(&self.flow);
         self.export_from_here();
     }

@@ -25,8 +25,8 @@ impl Executions {
     /// - It waits in the queue if it has a [concurrency key](crate::StartOptions::concurrency_key),
     ///   and so do parts: that time counts. Otherwise it runs at once, here or in any process that has
     ///   its flow.
-    /// - The journal keeps what had failed: a [`RunRetried`](RecordKind::RunRetried) record says what
-    ///   of it does not count any more.
+    /// - The journal keeps what had failed: a [`RunRetried`](flow_store::RecordKind::RunRetried) record
+    ///   says what of it does not count any more.
     /// - To try something else instead, from any record and with other values, [copy](Executions::copy)
     ///   it. The steps of a copy have other ids.
     ///
@@ -97,15 +97,14 @@ impl Executions {
         Ok(Execution::new(self.owned.clone(), row))
     }
 
-    /// Continues a [halted](Execution::halted) execution like
-    /// [`retry`](Executions::retry), and adds this many steps to its
-    /// [`step_budget`](crate::StartOptions::step_budget). An execution without a budget has no
-    /// limit, and gets none. A part of a loop has a budget of its own.
+    /// Continues a [halted](Execution::halted) execution like [`retry`](Executions::retry), and adds
+    /// this many steps to its [`step_budget`](crate::StartOptions::step_budget). An execution without a
+    /// budget has no limit, and gets none. A part of a loop has a budget of its own.
     ///
     /// # Errors
     ///
-    /// The errors of [`retry`](Executions::retry); [`RuntimeError::NotHalted`]:
-    /// the budget stays as it was; or [`RuntimeError::Unreadable`].
+    /// The errors of [`retry`](Executions::retry); [`RuntimeError::NotHalted`]: the budget stays as it
+    /// was; or [`RuntimeError::Unreadable`].
     pub async fn retry_with_steps(
         &self,
         id: ExecutionId,

@@ -1,6 +1,7 @@
 //! Executions: pauses, processes that stop, copies, and errors.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
 use flow_durable::{
@@ -361,6 +362,68 @@ async fn a_copy_is_a_trace_with_a_link_to_the_original() {
         link.span_context.trace_id().to_bytes(),
         *execution.id().as_uuid().as_bytes()
     );
+}
+
+#[derive(Clone, Default)]
+struct Charge {
+    bank_is_open: Arc<AtomicBool>,
+}
+
+#[node]
+impl Charge {
+    fn exec(&self, amount: &u64) -> Result<(), String> {
+        let is_open = self.bank_is_open.load(Ordering::Relaxed);
+        is_open.then_some(()).ok_or(format!("no bank for {amount}"))
+    }
+}
+
+#[node]
+fn booked(amount: &u64) {
+    let _ = amount;
+}
+
+flow! {
+    Pays(amount: u64) {
+        node charge: Charge;
+        start >> booked >> charge >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_failed_before_a_retry_is_exported_again_when_it_ends() {
+    let (runtime, kept) = (Runtime::new(MemoryStore::new()), Kept::new());
+    let charge = Charge::default();
+    let flow = Pays::builder().charge(charge.clone()).build();
+    runtime.register(flow).unwrap();
+    let executions = runtime.executions();
+    let input = PaysInput { amount: 3 };
+    let started = executions.start::<Pays>(input, StartOptions::new()).await;
+    let failed = started.unwrap().settled().await.unwrap();
+    let mut follower = Follower::new(runtime.all_owners(), &kept.telemetry);
+    follower.follow(all()).await.unwrap();
+    let before = kept.take_spans();
+    assert!(
+        tree(&before).starts_with("pays status=failed"),
+        "{}",
+        tree(&before)
+    );
+    charge.bank_is_open.store(true, Ordering::Relaxed);
+    let retried = executions.retry(failed.id()).await.unwrap();
+    retried.settled().await.unwrap();
+    follower.follow(all()).await.unwrap();
+    let after = kept.take_spans();
+    let text = tree(&after);
+    assert!(text.starts_with("pays status=completed"), "{text}");
+    let ids = |spans: &[opentelemetry_sdk::trace::SpanData], name: &str| {
+        let of_name = spans.iter().filter(|span| span.name == name);
+        of_name
+            .map(|span| span.span_context.span_id())
+            .collect::<Vec<_>>()
+    };
+    for name in ["pays", "pays.charge"] {
+        assert_eq!(ids(&before, name), ids(&after, name), "{text}");
+    }
+    assert!(ids(&after, "pays.booked").is_empty(), "{text}");
 }
 
 #[tokio::test(start_paused = true)]
