@@ -1,10 +1,11 @@
-//! Retries of executions that have failed: what of the journal still counts, and what a retry drops.
+//! Retries of executions that have failed: what of the journal still counts, and what a retry
+//! drops.
 //!
-//! A journal only grows. So a retry adds a record that names the records without which the execution
-//! has not failed: those of the steps whose failures nobody has handled, of the flows, forks and loops
-//! that failed with them, and of the end. Whoever replays the journal leaves them out. The others are
-//! as much later as the execution stood still, so that waits and timeouts have as much time left as
-//! they had.
+//! A journal only grows. So a retry adds a record that names the records without which the
+//! execution has not failed: those of the steps whose failures nobody has handled, of the flows,
+//! forks and loops that failed with them, and of the end. Whoever replays the journal leaves them
+//! out. The others are as much later as the execution stood still, so that waits and timeouts have
+//! as much time left as they had.
 
 use std::collections::{HashMap, HashSet};
 
@@ -91,8 +92,8 @@ fn begin_at(record: &mut Record, now_ms: u64) {
 pub(crate) struct Failures {
     /// The numbers of the records, in order.
     pub(crate) dropped: Vec<u64>,
-    /// The numbers of the records with which steps began that failed, and attempts at flows that took
-    /// too long, in order.
+    /// The numbers of the records with which steps began that failed, and attempts at flows that
+    /// took too long, in order.
     pub(crate) begun_again: Vec<u64>,
     /// The steps of the flows, forks and loops that failed.
     pub(crate) around: HashSet<String>,

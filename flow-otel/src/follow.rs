@@ -20,9 +20,10 @@ use crate::trace::{Begun, Reached, RunEnd, RunTrace};
 ///
 /// The id of an execution is the id of its trace, and the ids of its spans are made from its steps.
 /// So an execution that pauses for a week, or continues in another process after a crash, is one
-/// trace without gaps. It does not matter which process exports which part. If an execution that has
-/// failed is [retried](flow_durable::Executions::retry), the spans that failed are exported again when
-/// they end, with the same ids. A copy has a trace of its own, with a link to the original execution.
+/// trace without gaps. It does not matter which process exports which part. If an execution that
+/// has failed is [retried](flow_durable::Executions::retry), the spans that failed are exported
+/// again when they end, with the same ids. A copy has a trace of its own, with a link to the
+/// original execution.
 ///
 /// Run one follower for each store: two would count everything twice.
 #[derive(Debug)]

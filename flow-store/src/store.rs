@@ -214,9 +214,10 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     async fn mark(&self, id: ExecutionId, fence: u64, mark: Mark) -> Result<(), StoreError>;
 
     /// Ends an execution regardless of its claim, which becomes void (`fence` grows by one), and
-    /// closes its questions. Signals that were not taken stay. The row's new `result` is the reason, its new `updated_ms` the
-    /// record's time. The store sets the record's `seq`. Returns the new row. If the execution is
-    /// already over or the condition does not hold, writes nothing and returns the row unchanged.
+    /// closes its questions. Signals that were not taken stay. The row's new `result` is the
+    /// reason, its new `updated_ms` the record's time. The store sets the record's `seq`. Returns
+    /// the new row. If the execution is already over or the condition does not hold, writes nothing
+    /// and returns the row unchanged.
     ///
     /// # Errors
     ///
@@ -231,12 +232,12 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         condition: EndIf,
     ) -> Result<Row, StoreError>;
 
-    /// Continues an execution that is over: adds the record, whose `seq` has to be the next one, and
-    /// gives the row this status, [`Running`](Status::Running) or [`Queued`](Status::Queued). The
-    /// row's new `updated_ms` is the record's time. It has no `result`, halt, number of takeovers
-    /// and [`cancelled_ms`](Row::cancelled_ms) any more. Its questions stay closed, and nobody has a
-    /// claim to it. Returns the new row. If the execution is not over or has another next record,
-    /// writes nothing and returns the row unchanged.
+    /// Continues an execution that is over: adds the record, whose `seq` has to be the next one,
+    /// and gives the row this status, [`Running`](Status::Running) or [`Queued`](Status::Queued).
+    /// The row's new `updated_ms` is the record's time. It has no `result`, halt, number of
+    /// takeovers and [`cancelled_ms`](Row::cancelled_ms) any more. Its questions stay closed, and
+    /// nobody has a claim to it. Returns the new row. If the execution is not over or has another
+    /// next record, writes nothing and returns the row unchanged.
     ///
     /// # Errors
     ///
@@ -291,8 +292,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// Sends a signal to an execution that is not over, and sets its `updated_ms` to `now_ms`. The
     /// claims to the execution do not matter. The signal gets the next number: of signals that are
-    /// sent at once, each has its own. If the execution is paused and [waits](Append::awaited) for a
-    /// signal of this name, it is [due](Store::due) from `now_ms` on: that is the new `wake_ms`,
+    /// sent at once, each has its own. If the execution is paused and [waits](Append::awaited) for
+    /// a signal of this name, it is [due](Store::due) from `now_ms` on: that is the new `wake_ms`,
     /// unless it has an earlier one. A signal with the name [`CANCEL`](crate::CANCEL) sets
     /// [`cancelled_ms`](Row::cancelled_ms) to `now_ms`.
     ///
@@ -316,10 +317,10 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Returns the executions after this id that can continue and have no valid claim, in the order
     /// of their ids (the oldest first), at most this many. These are the running ones, and the
     /// paused ones that have a settled question which is not closed, or whose `wake_ms` has passed,
-    /// unless [halted](Row::halted). A signal for which a paused execution
-    /// [waits](Append::awaited) sets its `wake_ms`. Executions with a claim that [is ahead](Claim::is_ahead) of
-    /// `now_ms` are included, because the holder may be gone. A damaged execution is included and
-    /// does not count towards the limit.
+    /// unless [halted](Row::halted). A signal for which a paused execution [waits](Append::awaited)
+    /// sets its `wake_ms`. Executions with a claim that [is ahead](Claim::is_ahead) of `now_ms` are
+    /// included, because the holder may be gone. A damaged execution is included and does not count
+    /// towards the limit.
     ///
     /// # Errors
     ///

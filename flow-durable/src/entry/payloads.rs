@@ -26,8 +26,8 @@ pub(crate) struct Retried {
     pub(crate) dropped: Vec<u64>,
     /// For how long the execution stood still, in milliseconds.
     pub(crate) later_ms: u64,
-    /// The numbers of the records with which steps began that failed, and attempts at flows that took
-    /// too long, in order. They have their whole time again.
+    /// The numbers of the records with which steps began that failed, and attempts at flows that
+    /// took too long, in order. They have their whole time again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) begun_again: Vec<u64>,
 }

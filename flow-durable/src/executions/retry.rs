@@ -15,20 +15,20 @@ impl Executions {
     /// fails again. An execution that is neither failed nor halted, and not over, stays as it is.
     /// Returns the execution as it is then.
     ///
-    /// - The step has all its attempts again, and so has each step whose failure nobody had handled,
-    ///   such as one in another branch that failed at the same moment. A flow as a node goes on with
-    ///   its last attempt. If that took too long, it has its whole time again, and so has a poll.
-    ///   Questions that were open are asked again, with the whole time to answer. All other waits and
-    ///   timeouts have as much time left as they had.
+    /// - The step has all its attempts again, and so has each step whose failure nobody had
+    ///   handled, such as one in another branch that failed at the same moment. A flow as a node
+    ///   goes on with its last attempt. If that took too long, it has its whole time again, and so
+    ///   has a poll. Questions that were open are asked again, with the whole time to answer. All
+    ///   other waits and timeouts have as much time left as they had.
     /// - Of a loop in parts, the parts that failed continue, and those that were ended because of
     ///   them.
     /// - It waits in the queue if it has a [concurrency key](crate::StartOptions::concurrency_key),
-    ///   and so do parts: that time counts. Otherwise it runs at once, here or in any process that has
-    ///   its flow.
-    /// - The journal keeps what had failed: a [`RunRetried`](flow_store::RecordKind::RunRetried) record
-    ///   says what of it does not count any more.
-    /// - To try something else instead, from any record and with other values, [copy](Executions::copy)
-    ///   it. The steps of a copy have other ids.
+    ///   and so do parts: that time counts. Otherwise it runs at once, here or in any process that
+    ///   has its flow.
+    /// - The journal keeps what had failed: a [`RunRetried`](flow_store::RecordKind::RunRetried)
+    ///   record says what of it does not count any more.
+    /// - To try something else instead, from any record and with other values,
+    ///   [copy](Executions::copy) it. The steps of a copy have other ids.
     ///
     /// # Errors
     ///
@@ -36,9 +36,9 @@ impl Executions {
     /// [`RuntimeError::NotRetried`] if something was undone when it failed, because a step that was
     /// taken back would not be done again, if it was being cancelled, or if it is a part of a loop;
     /// [`RuntimeError::NotRegistered`] if it is halted and its flow is not registered here;
-    /// [`RuntimeError::FlowChanged`] and others if its journal cannot be replayed with the flow that is
-    /// registered here; or the store failed. The execution is unchanged then, except that parts of its
-    /// loops may continue already: they end again by themselves.
+    /// [`RuntimeError::FlowChanged`] and others if its journal cannot be replayed with the flow
+    /// that is registered here; or the store failed. The execution is unchanged then, except that
+    /// parts of its loops may continue already: they end again by themselves.
     ///
     /// # Examples
     ///
@@ -97,14 +97,14 @@ impl Executions {
         Ok(Execution::new(self.owned.clone(), row))
     }
 
-    /// Continues a [halted](Execution::halted) execution like [`retry`](Executions::retry), and adds
-    /// this many steps to its [`step_budget`](crate::StartOptions::step_budget). An execution without a
-    /// budget has no limit, and gets none. A part of a loop has a budget of its own.
+    /// Continues a [halted](Execution::halted) execution like [`retry`](Executions::retry), and
+    /// adds this many steps to its [`step_budget`](crate::StartOptions::step_budget). An execution
+    /// without a budget has no limit, and gets none. A part of a loop has a budget of its own.
     ///
     /// # Errors
     ///
-    /// The errors of [`retry`](Executions::retry); [`RuntimeError::NotHalted`]: the budget stays as it
-    /// was; or [`RuntimeError::Unreadable`].
+    /// The errors of [`retry`](Executions::retry); [`RuntimeError::NotHalted`]: the budget stays as
+    /// it was; or [`RuntimeError::Unreadable`].
     pub async fn retry_with_steps(
         &self,
         id: ExecutionId,
