@@ -298,8 +298,8 @@ pub enum RuntimeError {
         /// The key.
         idempotency_key: String,
     },
-    /// A signal was refused: no step of the flow waits for one of its name, or its body is not of the
-    /// type.
+    /// A signal was refused: no step of the flow waits for one of its name, or its body is not of
+    /// the type.
     #[error("execution {execution} does not take the signal: {error}")]
     Signal {
         /// The execution.

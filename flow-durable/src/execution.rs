@@ -109,7 +109,7 @@ impl Execution {
         from_ms(self.row.updated_ms)
     }
 
-    /// The execution of which it is a copy, if it was started by [`copy`](crate::Executions::copy).
+    /// The original, if it was started as a copy by [`copy`](crate::Executions::copy).
     pub fn copied_from(&self) -> Option<ExecutionId> {
         self.row.copied_from.filter(|_| self.part_of().is_none())
     }

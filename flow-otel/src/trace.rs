@@ -133,8 +133,8 @@ impl RunTrace {
         self.started = at;
     }
 
-    /// Counts a copy, and exports spans from now on. Everything that it copied was exported with the
-    /// original.
+    /// Counts a copy, and exports spans from now on. Everything that it copied was exported with
+    /// the original.
     pub(crate) fn copy_begins(&mut self) {
         self.telemetry.run_started(&self.flow);
         self.export_from_here();
@@ -236,8 +236,8 @@ impl RunTrace {
         }
     }
 
-    /// A node, a flow, a fork, a race or a loop has failed. It ends with the action that follows, or
-    /// with the run.
+    /// A node, a flow, a fork, a race or a loop has failed. It ends with the action that follows,
+    /// or with the run.
     pub(crate) fn failed(&mut self, step: &str, error: &str) {
         if let Some(visit) = self.open.get_mut(step) {
             visit.error = Some(error.to_owned());

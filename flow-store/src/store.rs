@@ -297,8 +297,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// unless it has an earlier one. A signal with the name [`CANCEL`](crate::CANCEL) sets
     /// [`cancelled_ms`](Row::cancelled_ms) to `now_ms`.
     ///
-    /// Writes nothing if the execution has had a signal with the same key, also if it is over, or
-    /// if it is over.
+    /// Writes nothing if the execution has had a signal with the same key, or is over. The key is
+    /// looked at first.
     ///
     /// # Errors
     ///

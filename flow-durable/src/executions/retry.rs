@@ -12,7 +12,8 @@ impl Executions {
     /// [halted](Execution::halted): it continues at the step that failed, as the same execution.
     /// What was done stays done, and the step has the same
     /// [`step_id`](flow_runtime::Context::step_id). The cause must have been fixed before, or it
-    /// fails again. An execution that is neither failed nor halted, and not over, stays as it is.
+    /// fails again. The last attempt of a halted one is made again, even if it has lost its process
+    /// too often. An execution that is neither failed nor halted, and not over, stays as it is.
     /// Returns the execution as it is then.
     ///
     /// - The step has all its attempts again, and so has each step whose failure nobody had

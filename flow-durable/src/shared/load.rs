@@ -67,8 +67,8 @@ impl Loaded {
 /// items.
 pub(crate) struct Reached {
     nodes: HashSet<String>,
-    /// Those with visits whose undo nodes have to stay as they are: the visits can be undone, or are
-    /// older than a snapshot, which says what can be.
+    /// The nodes whose undo nodes have to stay as they are: they have visits that can be undone, or
+    /// that are older than a snapshot, which says what can be.
     to_undo: HashSet<String>,
 }
 

@@ -66,8 +66,8 @@ pub(super) async fn retry(
     Ok(Outcome::Fine)
 }
 
-/// Describes the steps of an execution that are not undone, if it is being undone or has ended without:
-/// a heading, and a line for each, in the order in which they are undone.
+/// Describes the steps of an execution that are not undone, if it is being undone or has ended
+/// without: a heading, and a line for each, in the order in which they are undone.
 pub(super) async fn not_undone(execution: &Execution) -> Result<Vec<String>, String> {
     let heading = match execution.status() {
         Status::Cancelling => "not undone yet:",

@@ -33,7 +33,7 @@ pub use store::{InvalidStore, StoreAddress};
 /// | `signal ID NAME BODY` | sends it a signal |
 /// | `cancel ID REASON` | ends it, and undoes its steps first if they can be undone |
 /// | `cancel ID REASON --without-undoing` | ends it as it is, and prints the steps that are not undone |
-/// | `continue ID` | continues it if it is halted |
+/// | `retry ID` | tries it again at the step that failed, if it has failed or is halted |
 /// | `copy ID SEQ key=value` | starts a copy that continues from a record, optionally with other values |
 /// | `delete ID` | removes it with its journal |
 ///
